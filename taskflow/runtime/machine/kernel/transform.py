@@ -1,5 +1,5 @@
 """Real Fourier transforms of planes and rows, from array to array, with cached plans: cuFFT on a GPU, for all planes
-together up to a limit, and NumPy's (pocketfft) on the cores of a CPU.
+together up to a limit, and pocketfft on the cores of a CPU: SciPy's, or NumPy's for few values.
 
 `OPERATIONS` are the library operations that tasks can name: functions of device, lane, the arrays [z, y, x] of the
 task's fields, and its constants. They return an operation that only enqueues work on the lane.
@@ -8,6 +8,7 @@ task's fields, and its constants. They return an operation that only enqueues wo
 from __future__ import annotations
 
 import ctypes
+import platform
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
@@ -23,6 +24,7 @@ from taskflow.runtime.machine.kernel.compile_host import library
 from taskflow.runtime.machine.kernel.copying import copier
 from taskflow.runtime.machine.kernel.host_call import host_call
 from taskflow.runtime.machine.kernel.includes import expanded
+from taskflow.runtime.machine.kernel.scipy_transform import scipy_forward, scipy_inverse
 
 CACHE = 1 << 20  # bytes of planes per core and call: they stay in its cache between the two directions
 # Values per call on a GPU: plans count in 32 bits, and their work areas take memory. Fewer planes, which would stay in
@@ -30,6 +32,10 @@ CACHE = 1 << 20  # bytes of planes per core and call: they stay in its cache bet
 # with all planes).
 VALUES = 1 << 28
 
+# Up to so many values NumPy's loops, called from C, are faster than SciPy, whose calls take 11 us. Their bits are equal
+# where neither is compiled to fused multiply-adds.
+FEW = 2048
+SAME_BITS = "x86_64"
 HOST = Path(__file__).with_name("transforms.cc")
 LOOP = [("call", np.uint64), ("data", np.uint64)]
 # struct Planes of transforms.cc
@@ -174,6 +180,9 @@ def _loop(name: str, real: np.dtype) -> tuple[int, int]:
 
 def _host(device: Device, name: str, values: Array, spectrum: Array, *, rows: bool) -> Call:
     """Return a transform on the cores of a CPU, of whole planes or only along the `rows`."""
+    if values.size > FEW or platform.machine() != SAME_BITS:
+        pieces = [(values[part], spectrum[part]) for part in _parts(values, device)]
+        return (scipy_forward if name == "forward" else scipy_inverse)(pieces, device.threads, rows=rows)
     planes = np.zeros((), PLANES)
     planes["nz"], planes["ny"], planes["nx"] = values.shape
     for key, array in (("values", values), ("modes", spectrum)):
