@@ -79,7 +79,7 @@ class Item:
     def sources(self) -> str:
         """Return machine, date and commit of each result, with a link to it."""
         files = dict.fromkeys(value["file"] for value in self.values.values())
-        return "; ".join([*map(_source, files), *self.pages])
+        return "<br>".join([*map(_source, files), *self.pages])
 
     def row(self) -> str:
         """Return the row of the README table."""
