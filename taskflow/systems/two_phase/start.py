@@ -101,7 +101,7 @@ class InitialPhases:
         """Yield rows of `taskflow check`."""
         yield Row("", f"phase 1 fills {self.share:.4g} of the domain, phase 2 {1 - self.share:.4g}")
         if self.radius < FLAT:
-            yield Row("", f"smallest radius about {self.radius:.3g} cells: 95 % of the interface have a larger radius")
+            yield Row("", f"smallest radius about {self.radius:.3g} cells: larger on 95 % of the interface")
         if self.radius < COARSE:
             few = f"the smallest radius is {self.radius:.2g} cells; give more cells: {COARSE} or better ten"
             yield from warning_rows([few])
