@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.plane_meshes import corners_of, flat_mesh, means, numbered
+from taskflow.analysis.charts.plane_meshes import corners_of, flat_plane, means, numbered
 from taskflow.output.disk.disk import CHARTS
 from taskflow.output.export.picture_files import Boxes, Numbers, PictureOrder
 from taskflow.output.store.chart_layout import CELLS, VERTICES, ranges
@@ -40,7 +40,7 @@ class ChartDrawing:
         if order.axis is None:
             draw_scene(order, self._scene(order, record), look, path)
             return
-        plane = None if flat_mesh(record) else f"{'xyz'[order.axis]}={order.position!r}"
+        plane = None if flat_plane(record) else f"{'xyz'[order.axis]}={order.position!r}"
         name = next(iter(order.fields))
         look = look.drawable(np.concatenate([values.ravel() for values in _values(record, name)]))
         draw(plane_through(record, plane), name, look, lines=False).savefig(path, dpi=DPI)

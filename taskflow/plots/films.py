@@ -14,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from taskflow.analysis.charts.metrics import vertices_of
-from taskflow.analysis.charts.plane_meshes import cut_plane, flat_mesh
+from taskflow.analysis.charts.plane_meshes import cut_plane, flat_plane
 from taskflow.common.derived_names import SHARP
 from taskflow.common.errors import BadInput
 from taskflow.common.point_location import reach
@@ -124,14 +124,13 @@ def _cut(record: xr.DataTree) -> str | None:
     """Return the default plane of a film: the plane of its first snapshot, also if the grid rotates. None in two
     dimensions.
     """
-    return None if flat_mesh(record) else cut_plane(record, None).normal
+    return None if flat_plane(record) else cut_plane(record, None).normal
 
 
 def _around(snapshots: Sequence[xr.DataTree], plane: str | None) -> Window:
     """Return the window around the grid of all snapshots, along the axes of the picture."""
-    flat = flat_mesh(snapshots[0]) if plane is None else None
-    cut = cut_plane(snapshots[0], plane)
-    axes = flat.plane if flat else f"{cut.across}{cut.up}"
+    cut, flat = cut_plane(snapshots[0], plane), flat_plane(snapshots[0]) if plane is None else None
+    axes = flat or f"{cut.across}{cut.up}"
     ends = reach(vertices_of(chart) for record in snapshots for _, chart in charts(record))
     (left, bottom), (right, top) = ([end["xyz".index(axis)] for axis in axes] for end in ends)
     return left, right, bottom, top

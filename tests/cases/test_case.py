@@ -115,6 +115,7 @@ def test_built_of_tables():
     )
     assert case == Case(**cavity())
     assert hash(case) == hash(Case(**cavity()))
+    assert hash(case.machine) == hash(Case(**cavity()).machine), "tables are values, too"
 
 
 def test_functions_as_initial_fields():

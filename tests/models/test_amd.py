@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from taskflow import BadInput, Case
+from taskflow import BadInput, Case, RunFailed
 from taskflow.cases.schema import schema
 from taskflow.flow import Turbulence
 from taskflow.flow.closures import CLOSURES, Closure, register_closure
@@ -178,6 +178,23 @@ def test_whole_numbers_are_set_by_the_case():
     turbulence = Turbulence(case.turbulence.closure)
     made.run(*eddy_viscosity(Roles(nu_t="nu_t"), VELOCITY, None, turbulence, {}, made.staggered.constants, 0.01))
     np.testing.assert_array_equal(made.values("nu_t"), 0.5**3)
+
+
+@dataclass(frozen=True)
+class Endless(Uniform):
+    """Divided by 0."""
+
+    functions = (
+        "FN real viscosity(const Closure& model, const Local& q) { return model.constant / (0 * squares(q.gradient)); }"
+    )
+
+
+@pytest.mark.parametrize("tables", [BOX, changed(BOX, time={"step": 1e-3, "steps": 4}), O_GRID], ids=str)
+def test_a_viscosity_that_is_not_finite_is_the_fault_of_its_closure(tmp_path, tables):
+    """Not of time.cfl, time.step or method.cfl."""
+    register_closure("endless", Endless)
+    with pytest.raises(RunFailed, match=r'step 0, .*nu_t is .* in cell .*; correct turbulence\.model = "endless"$'):
+        go(Case(**changed(tables, turbulence={"model": "endless"})), tmp_path / "run")
 
 
 @dataclass(frozen=True)

@@ -221,11 +221,11 @@ SIZES = [len(chunk) for chunk in CHUNKS]
 @pytest.mark.parametrize(("places", "problem"), [
     ([(0, SIZES[0]), (SIZES[0], SIZES[1])], ""),
     ([(SIZES[0], SIZES[1]), (MISSING, MISSING), (0, SIZES[0])], ""),  # in any order, with a chunk that was not written
-    ([(0, SIZES[0]), (SIZES[0] + 1, SIZES[1])], "bytes, which differs from its index"),  # a gap
-    ([(0, SIZES[0]), (SIZES[0] - 1, SIZES[1])], "bytes, which differs from its index"),  # twice the same byte
-    ([(0, SIZES[0]), (SIZES[0], SIZES[1] + 1)], "bytes, which differs from its index"),  # into the index
-    ([(0, SIZES[0]), (SIZES[0], 2**63)], "bytes, which differs from its index"),
-    ([(0, SIZES[0]), (MISSING, MISSING)], "bytes, which differs from its index"),  # bytes of no chunk
+    ([(0, SIZES[0]), (SIZES[0] + 1, SIZES[1])], "bytes, and its index describes another number"),  # a gap
+    ([(0, SIZES[0]), (SIZES[0] - 1, SIZES[1])], "bytes, and its index describes another number"),  # twice the same byte
+    ([(0, SIZES[0]), (SIZES[0], SIZES[1] + 1)], "bytes, and its index describes another number"),  # into the index
+    ([(0, SIZES[0]), (SIZES[0], 2**63)], "bytes, and its index describes another number"),
+    ([(0, SIZES[0]), (MISSING, MISSING)], "bytes, and its index describes another number"),  # bytes of no chunk
     ([(0, sum(SIZES))], "the checksum of a chunk differs from the recorded one"),
 ])  # fmt: skip
 def test_the_index_of_a_shard_places_each_byte_once(tmp_path, places, problem):

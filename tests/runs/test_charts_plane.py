@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.cases.tables.charts import grid as tables
 from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import Chart, shape, write_grid
 from taskflow.geometry.grids.files.plot3d_writing import write_plot3d
 from taskflow.geometry.grids.multiblock.assembly import Part, assembled
 from taskflow.output import read_log, tree
+from taskflow.runs.state.origin import check_restart
+from taskflow.runs.state.restart import newest_restart
+from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.regions import triple
+from taskflow.systems.artificial_compressibility import domain
 from tests.cases.on_charts import CYLINDER, case, changed
 from tests.runs.going_on import go
 
@@ -18,11 +23,12 @@ ORDER = {"k": "ijk", "j": "kij", "i": "jki"}
 """By the direction of the single cell, which directions are right-handed before it and itself."""
 
 
-def sheet(path, along: str, thin: float, axis: int = 2) -> None:
-    """A curved sheet of 6 x 5 cells across x, y or z."""
+def sheet(path, along: str, thin: float, axis: int = 2, rough: float = 0.0) -> None:
+    """A curved sheet of 6 x 5 cells across x, y or z, of which one face may be `rough`."""
     a, b, c = np.meshgrid(np.linspace(0, 1, 7), np.linspace(0, 1, 6), [0.0, thin], indexing="ij")
     bent = np.sin(np.pi * a) * np.sin(2 * np.pi * b)
-    x = np.roll([a + 0.05 * bent, b + 0.04 * bent, c], axis - 2, axis=0)  # [xyz, first, second, across]
+    x = [a + 0.05 * bent, b + 0.04 * bent, c * (1 + rough * bent)]
+    x = np.roll(x, axis - 2, axis=0)  # [xyz, first, second, across]
     order = ["ijk".index(name) for name in ORDER[along]]
     write_plot3d(path, [Chart(np.ascontiguousarray(np.moveaxis(x, (1, 2, 3), [3 - place for place in order])))])
 
@@ -72,6 +78,31 @@ def test_a_single_cell_along_any_direction_bounds_no_step(tmp_path, march):
         np.testing.assert_allclose(found["p"], expected["p"], rtol=0, atol=1e-11, err_msg=name)
         lid, there = f"{ORDER[along][1]}_max_1", np.array(acts["j_max_1"]["force"])
         np.testing.assert_allclose(forces[lid]["force"], np.roll(there, axis - 2), rtol=0, atol=1e-10, err_msg=name)
+
+
+def test_a_sheet_that_is_nearly_flat_is_told(tmp_path):
+    """Pictures show it in two dimensions, and it is computed in three."""
+    flat = cavity(tmp_path, "k")
+    assert not [text for text in RunSetup(flat, (1, 1, 1)).system.warnings if "one cell thick" in text]
+    sheet(tmp_path / "rough.xyz", "k", 0.1, rough=1e-9)
+    rough = RunSetup(flat.replace(**{"grid.file": str(tmp_path / "rough.xyz")}), (1, 1, 1))
+    [told] = [text for text in rough.system.warnings if "one cell thick" in text]
+    assert "one cell thick along z, but not between two planes z = constant" in told
+
+
+def test_a_checkpoint_with_cells_in_another_order_is_refused_with_the_right_remedy(tmp_path, monkeypatch):
+    """Earlier builds left a single cell along j where it was."""
+    made = cavity(tmp_path, "j", time={"steady": 1e-14, "steps": 2})
+    with monkeypatch.context() as earlier:
+        earlier.setattr(tables, "upright", lambda grid: grid)
+        earlier.setattr(domain, "normal", lambda grid: None)
+        tables._made.cache_clear()
+        go(made, tmp_path / "run")
+    tables._made.cache_clear()
+    longer = made.replace(**{"time.steps": 4})
+    sim = RunSetup(longer, (1, 1, 1))
+    with pytest.raises(BadInput, match=r"it has no p in .*; another build wrote it, with other cells; begin again"):
+        check_restart(newest_restart(tmp_path / "run", longer)[0], sim)
 
 
 def test_layers_are_counted_as_in_the_file(tmp_path):

@@ -13,6 +13,8 @@ import pytest
 
 from taskflow.cases import Case, PressureTable
 from taskflow.cases.tables.control import Time
+from taskflow.runs.block import savepoint
+from taskflow.runs.block.savepoint import keeper
 from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
@@ -63,7 +65,7 @@ def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
         assert memory["fields"] == need.fields
         assert memory["buffers"] == need.buffers
         assert memory["board"] == need.board == 0
-        assert device.nbytes == need.total - need.output
+        assert device.nbytes == need.total - need.output - need.kept
 
 
 def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
@@ -76,9 +78,30 @@ def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
     more = len(setups[1].steady_criterion.steadiness.fields)
     assert more == 3 + len(setups[1].model.quantities)
     for device, need, before, box in zip(devices, needs, free, setups[1].partition.blocks, strict=True):
-        assert device.nbytes == need.total - need.output
+        assert device.nbytes == need.total - need.output - need.kept
         assert need.fields - before.fields >= more * box.volume * setups[1].value_bytes
         assert need.output > before.output  # checkpoints have it, too
+
+
+def test_the_state_that_is_kept_before_steps_is_counted(monkeypatch):
+    """On a GPU only if it stays there for the whole run; not with a fixed step, which is never repeated."""
+    setup = RunSetup(stirred(BOUNDARIES["box"]).replace(**{"time.cfl": 0.5}), (2, 1, 2))
+    devices, needs = [Counting(1) for _ in range(4)], MemoryEstimate(setup, [HERE] * 4, "cpu").blocks
+
+    def job(shard):
+        shard.run(setup.model.start, dt=1.0, **setup.inflows.begin(shard))
+        before = shard.device.nbytes
+        copies = keeper(shard, setup.carried)
+        return copies, shard.device.nbytes - before
+
+    for (_, more), need in zip(run_threads(setup.partition, job, devices, Mapper("none")), needs, strict=True):
+        assert more == need.kept > 0
+    fixed = RunSetup(setup.case.replace(**{"time.step": 1e-3}), (2, 1, 2))
+    assert all(need.kept == 0 for need in MemoryEstimate(fixed, [HERE] * 4, "cpu").blocks)
+    place = replace(HERE, gpus=(Accelerator(0, "A GPU", "gpu-0", 80 << 30, 80 << 30),))
+    assert [need.kept for need in MemoryEstimate(setup, [place] * 4, "gpu").blocks] == [need.kept for need in needs]
+    monkeypatch.setattr(savepoint, "SMALL", 0)
+    assert all(need.kept == 0 for need in MemoryEstimate(setup, [place] * 4, "gpu").blocks)
 
 
 @pytest.mark.slow
@@ -100,7 +123,7 @@ def test_regions_and_rounds_of_solvers_are_counted_too(solver):
     result = run_threads(setup.partition, job, devices, Mapper("comm"))
     for device, buffers, need in zip(devices, result, needs, strict=True):
         assert buffers == need.buffers
-        folds = need.total - need.output - device.nbytes  # of states that rounds could lead to, and did not
+        folds = need.total - need.output - need.kept - device.nbytes  # of states that rounds could lead to, and did not
         assert 0 <= folds < 600
         assert folds == 0 or "tolerance" in solver
 

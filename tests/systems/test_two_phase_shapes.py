@@ -9,14 +9,15 @@ import xarray as xr
 import taskflow as tf
 from taskflow.output import INITIAL, STORE, dataset
 from taskflow.runs.estimate.estimate import estimate
+from taskflow.runs.state.setup import RunSetup
 from tests.cases.two_phases import case
 
 SPHERE = {"type": "sphere", "centre": [0.3, 0.2, 0.35], "radius": 0.15, "phase": 1}
 LAYER = {"type": "box", "low": [-1, -1, -1], "high": [9, 9, 0.1], "phase": 1}
 
 
-def shaped(*shapes, **more) -> tf.Case:
-    return case(two_phase={"initial": None, "shapes": list(shapes), **more})
+def shaped(*shapes, grid=None, **more) -> tf.Case:
+    return case(two_phase={"initial": None, "shapes": list(shapes), **more}, grid=grid or {})
 
 
 @pytest.mark.parametrize(("shapes", "words"), [
@@ -34,6 +35,17 @@ def shaped(*shapes, **more) -> tf.Case:
 def test_shapes_that_cannot_be_are_told(shapes, words):
     with pytest.raises(tf.BadInput, match=words):
         shaped(*shapes)
+
+
+def test_a_shape_that_a_periodic_side_cuts_is_told():
+    """Not one that spans the domain, nor one across the few cells of a two-dimensional flow."""
+    cut, flat = {**SPHERE, "centre": [0.3, 0.05, 0.35]}, {"cells": [12, 4, 14]}
+    for made, words in (
+        (shaped(SPHERE, cut), ["two_phase.shapes[2]: it crosses a periodic side along y and ends there"]),
+        (shaped(LAYER, SPHERE), []), (shaped(cut, grid=flat), []),
+    ):
+        told = [text for text in RunSetup(made, (1, 1, 1)).system.warnings if "periodic" in text]
+        assert [text.split(";")[0] for text in told] == words
 
 
 def test_one_of_initial_and_shapes_is_given():

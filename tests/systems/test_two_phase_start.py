@@ -82,7 +82,7 @@ def test_check_says_what_the_phases_are():
     said = "\n".join(f"{row.label}: {row.text}" for row in lines)
     assert "phases: level set; ratio of densities 50; double precision" in said
     assert "phase 1 fills 0.08814 of the domain, phase 2 0.9119" in said
-    assert "smallest radius about 2.97 cells: 95 % of the interface have a larger radius" in said
+    assert "smallest radius about 2.97 cells: larger on 95 % of the interface" in said
     assert "warning: the smallest radius is 3 cells; give more cells: 4 or better ten" in said
     assert "pressure: multigrid, 3 iterations per solve" in said
     assert "first step: about 0.00223, by time.capillary; by time." in said

@@ -90,6 +90,12 @@ def flat_mesh(records: xr.DataTree) -> PlaneMesh | None:
     return None if thin is None else _mesh(parts, *thin)
 
 
+def flat_plane(records: xr.DataTree) -> str | None:
+    """Return the axes in the plane of a two-dimensional grid, such as "xz", or None for other grids."""
+    thin = thin_along([vertices_of(chart) for _, chart in charts(records)])
+    return None if thin is None else "xyz".replace("xyz"[thin[0]], "")
+
+
 def _mesh(parts: list[np.ndarray], normal: int, thin: list[int]) -> PlaneMesh:
     along = [axis for axis in range(3) if axis != normal]
     planes = [x[along].take(0, 3 - axis) for x, axis in zip(parts, thin, strict=True)]  # [2, m, n]

@@ -114,6 +114,11 @@ class Table(BaseModel):
         if problems:
             raise CaseError(*explained(problems, known))
 
+    def __hash__(self) -> int:
+        """Equal tables have the same hash. Of a dictionary, such as `machine.cuts`, the keys count."""
+        values = (self.__dict__[name] for name in type(self).model_fields)
+        return hash(tuple(frozenset(value) if isinstance(value, dict) else value for value in values))
+
     def __setattr__(self, name: str, value: Any) -> None:
         """Raises BadInput: only names of the inside change."""
         if not name.startswith("_"):

@@ -68,13 +68,14 @@ def outward(face: str) -> tuple[int, int, int]:
 @dataclass(frozen=True)
 class CellFields:
     """The fields of p, u, v, w, of T with heat, and of the metrics of non-uniform cells, in the `unit` of length of
-    kernels.
+    kernels, as is the `viscosity` of the fluid.
     """
 
     flow: tuple[str, ...]
     T: str | None
     metrics: str | None
     unit: float = 1.0
+    viscosity: float = 0.0
 
 
 FLOW = Components(p=ReadWrite[TWO_INSIDE], u=ReadWrite[INSIDE], v=ReadWrite[INSIDE], w=ReadWrite[INSIDE])

@@ -57,10 +57,13 @@ class GivenValues(Protocol):
 
 @dataclass(frozen=True)
 class BoxSide:
-    """A side of a box, "x_min" to "z_max", of a grid."""
+    """A side of a box, "x_min" to "z_max", of a grid. `viscosity`: of the fluid, without eddies; None for quantities
+    other than the velocity, and in two phases.
+    """
 
     face: str
     grid: Grid
+    viscosity: float | None = None
 
     @property
     def axis(self) -> int:

@@ -33,13 +33,15 @@ def normal_velocity(velocity: Velocity, boundaries: Boundaries, grid: Grid) -> I
         yield from condition.normal(velocity, side)
 
 
-def velocity_ghosts(velocity: Velocity, boundaries: Boundaries, grid: Grid, ending: str = "") -> Iterator[Launch]:
+def velocity_ghosts(
+    velocity: Velocity, boundaries: Boundaries, grid: Grid, ending: str = "", viscosity: float | None = None
+) -> Iterator[Launch]:
     """Fill the ghost values of tangential velocities on each side, except `filled` sides.
 
-    `ending` is the suffix of the stage's scalars. Call after `normal_velocity`, for the ghost cells at edges between
-    two boundaries.
+    `ending` is the suffix of the stage's scalars, `viscosity` as of a `BoxSide`. Call after `normal_velocity`, for the
+    ghost cells at edges between two boundaries.
     """
-    for side, condition in _in_order(boundaries, grid):
+    for side, condition in _in_order(boundaries, grid, viscosity):
         if not condition.filled:
             yield from condition.velocity_ghosts(velocity, side, ending)
 
@@ -56,14 +58,16 @@ def temperature_ghosts(
             yield from condition.temperature_ghosts(temperature, side, diffusivity, ending)
 
 
-def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCondition]]:
+def _in_order(
+    boundaries: Boundaries, grid: Grid, viscosity: float | None = None
+) -> list[tuple[BoxSide, BoundaryCondition]]:
     """Return sides with their conditions from x_min to z_max. Raises ValueError if they do not match the grid's walls.
     """
     ends = {"min": grid.low, "max": grid.high}
     walls = {f"{name}_{end}" for name, axis in AXES.items() for end, flags in ends.items() if flags[axis]}
     if set(boundaries) != walls:
         raise ValueError(f"boundaries are given for {sorted(boundaries)}; the grid has walls at {sorted(walls)}")
-    return [(BoxSide(face, grid), boundaries[face]) for face in FACES if face in boundaries]
+    return [(BoxSide(face, grid, viscosity), boundaries[face]) for face in FACES if face in boundaries]
 
 
 def side_ghosts(side: Side, fields: CellFields, numbers: Condition) -> Iterator[Launch]:

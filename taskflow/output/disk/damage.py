@@ -83,13 +83,13 @@ def check_file(path: Path, chunks: int, *, contents: bool = True) -> None:
                 if place == length == MISSING:
                     continue
                 if place != known or length > end - known:
-                    raise Damaged(f"{path}: {size} bytes, which differs from its index")
+                    raise Damaged(f"{path}: it has {size} bytes, and its index describes another number")
                 known += length
                 if contents:
                     file.seek(place)
                     if not ends_in_checksum(file.read(length)):
                         raise Damaged(f"{path}: the checksum of a chunk differs from the recorded one")
             if known != end:
-                raise Damaged(f"{path}: {size} bytes, which differs from its index")
+                raise Damaged(f"{path}: it has {size} bytes, and its index describes another number")
     except OSError as error:
         raise Damaged(f"{path}: {error.strerror or error}") from None

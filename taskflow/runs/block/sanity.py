@@ -26,7 +26,7 @@ from taskflow.systems.initial.inflow import FINEST
 SANE = 100.0
 GROWTH = 0.01  # of the least energy so far
 NOISE = 1e-6  # of the largest energy so far: so much may come and go
-SPEED = "speed"
+SPEED, EDDIES = "speed", "nu_t"
 LEFT = 0.1  # share of the divergence that solves of a fixed number of iterations may leave
 
 
@@ -66,6 +66,8 @@ class Sanity:
         """Raise RunFailed if the velocity is insane. Collective."""
         if not _sane(self._spec.model.rate(self._shard.scalars), self._nearest * self._most_of(SPEED, tick.time)):
             raise self.failure(tick)
+        if self._spec.closure and not math.isfinite(self._shard.scalars.get("eddy", 0.0)):
+            raise self.failure(tick)
 
     def fastest(self, time: float) -> float:
         """Return the largest sane advective rate from a time on."""
@@ -92,14 +94,17 @@ class Sanity:
         )
 
     def failure(self, tick: Tick, what: str = "") -> RunFailed:
-        """Return the error with the place of the worst value, or with the number `what` that shows it. Collective, with
-        the same result on all blocks.
+        """Return the error with the place of the worst value, or with the number `what` that shows it. An eddy
+        viscosity that is not finite, of a finite flow, is the fault of its closure. Collective, with the same result on
+        all blocks.
         """
-        velocity, time = self._scales.velocity, tick.time
-        roles = (*velocity, *self._scales.carried)
+        velocity, time, closure = self._scales.velocity, tick.time, self._spec.closure
+        roles: tuple[str, ...] = (*velocity, *self._scales.carried)
         known = (self._most_of(SPEED if role in velocity else role, time) for role in roles)
-        limits = np.array([most or math.inf for most in known])
-        extremes = self._extremes(roles)
+        limits, extremes, remedy = np.array([most or math.inf for most in known]), self._extremes(roles), None
+        if closure and np.isfinite(extremes).all() and not np.isfinite(eddies := self._extremes((EDDIES,))).all():
+            roles, limits, extremes = (EDDIES,), np.array([math.inf]), eddies
+            remedy = f'correct turbulence.model = "{closure}"'
         with np.errstate(divide="ignore", invalid="ignore"):
             excess = np.where(np.isfinite(extremes[:, :, 3]), np.abs(extremes[:, :, 3]) / limits, np.inf)
         block, n = np.unravel_index(int(np.argmax(np.nan_to_num(excess, posinf=np.inf))), excess.shape)
@@ -109,7 +114,7 @@ class Sanity:
         most = f" (the case explains {limits[n] / SANE:.3g})" if limits[n] < math.inf and math.isfinite(value) else ""
         return RunFailed(
             f"the run diverged: at step {tick.step}, time {tick.time:g}, {what}{roles[n]} is {value:.4g}{most}"
-            f" {where}; {self._diagnosis(tick)}"
+            f" {where}; {remedy or self._diagnosis(tick)}"
         )
 
     def _most_of(self, name: str, time: float) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from taskflow.runtime.machine import Keeper, Shard
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, Partition
 from taskflow.runtime.tasks import Cells
 from taskflow.systems.records.particles import Clouds
 
@@ -37,11 +37,15 @@ def keeper(shard: Shard, cells: Cells) -> Keeper | None:
     """Return a keeper of these cells, or None if they are stored in tiles or too many to be kept for the whole run.
     Collective, with the same result on all blocks.
     """
-    fields = {role: shard.partition.fields[shard.roles[role]] for role in cells}
-    size = sum(fields[role].nbytes * box.volume for role, boxes in cells.items() for box in boxes)
-    if size > SMALL * len(shard.partition) or any(shard.instances.tile(field.name) for field in fields.values()):
+    if not small(shard.partition, cells) or any(shard.instances.tile(shard.roles[role]) for role in cells):
         return None
     return Keeper(shard, list(parts_of(shard, cells, replicas=True)))
+
+
+def small(partition: Partition, cells: Cells) -> bool:
+    """Return True if the blocks may keep these cells for the whole run."""
+    size = sum(partition.fields[role].nbytes * box.volume for role, boxes in cells.items() for box in boxes)
+    return size <= SMALL * len(partition)
 
 
 class Savepoint:

@@ -11,6 +11,7 @@ from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
 from taskflow.common.units import size
+from taskflow.runs.block.savepoint import small
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place
@@ -25,13 +26,16 @@ SINGLE = 4  # bytes of a number in a picture
 
 @dataclass(frozen=True)
 class Memory(BlockMemory):
-    """Bytes of a block of a case: of its programs and of its output."""
+    """Bytes of a block of a case: of its programs, of its output, and of the state `kept` before steps that may be
+    repeated.
+    """
 
     output: int = 0
+    kept: int = 0
 
     @property
     def total(self) -> int:
-        return super().total + self.output
+        return super().total + self.output + self.kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,10 @@ class MemoryEstimate:
         # whether blocks look for others whose memory their GPUs see
         sees = self.device == "gpu" and (len(self.placed) == 1 or self.sim.case.machine.channel in ("auto", "peer"))
         count = MemoryCount(partition, self.device, passes, self._direct if sees else None)
-        sampled = {block: Memory(**asdict(count.of(block)), output=self._output(block)) for block in sample.blocks}
+        sampled = {
+            block: Memory(**asdict(count.of(block)), output=self._output(block), kept=self._kept(block))
+            for block in sample.blocks
+        }
         return [replace(sampled[like], fields=partition.nbytes(block)) for block, like in enumerate(sample.like)]
 
     def rows(self) -> Iterator[Row]:
@@ -71,6 +78,7 @@ class MemoryEstimate:
             "flags and what other GPUs leave there": most.board,
             "scalars": most.scalars,
             "output": most.output,
+            "state kept before steps": most.kept,
         }
         yield Row("", ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes))
 
@@ -142,9 +150,20 @@ class MemoryEstimate:
 
     def _saved(self, block: int) -> int:
         """Return the bytes of a block's part of a checkpoint."""
-        sim, homes = self.sim, self.sim.partition.homes
-        if sim.case.checkpoint.keep == 0:
+        return self._state(block) if self.sim.case.checkpoint.keep else 0
+
+    def _kept(self, block: int) -> int:
+        """Return the bytes of the state before a step that may be repeated: of a `Keeper` or, on a host, a `Savepoint`.
+        A GPU passes large states to the host.
+        """
+        sim, beside = self.sim, self.device == "gpu"
+        if sim.clock.limit.fixed is not None or (beside and (sim.particles or not small(sim.partition, sim.carried))):
             return 0
+        return self._state(block)
+
+    def _state(self, block: int) -> int:
+        """Return the bytes of a block's part of the state that determines the further run."""
+        sim, homes = self.sim, self.sim.partition.homes
         owned = ((role, own) for role in sim.carried for own in homes[role].own_of(block))
         parts = ((role, box & own) for role, own in owned for box in sim.carried[role])
         return sum(part.volume * sim.partition.fields[role].nbytes for role, part in parts)

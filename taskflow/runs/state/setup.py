@@ -47,7 +47,7 @@ class BlockSpec:
     - `timed`: time-dependent numbers. `surroundings`: the moving bodies
     - `onset`: the causes of motion (`inert`: none). `foresight`: later causes
     - `sweeps`: fixed number of iterations of the solver. `counted`: scalars that count iterations to a tolerance
-    - `remedy`: advice of its system if the run diverges
+    - `remedy`: advice of its system if the run diverges. `closure`: the name of the eddy viscosity, None without one
     - `computed`: recorded derived fields
     - `averages`, `spectra`, `probes`, `planes` (by group), `integrals`, `particles`: recorded in addition to snapshots
     - `pictures`: drawn
@@ -65,6 +65,7 @@ class BlockSpec:
     sweeps: int | None
     counted: tuple[str, ...]
     remedy: str | None
+    closure: str | None
     inflows: InflowValues | None
     timed: TimedNumbers
     onset: Onset
@@ -139,6 +140,7 @@ class RunSetup(DiscreteCase):
             sweeps=self.system.sweeps,
             counted=self.step_cost.counted,
             remedy=self.system.remedy,
+            closure=self.case.turbulence.model if self.case.turbulence else None,
             inflows=self.inflows,
             timed=self.system.timed,
             onset=self.system.outlook.onset,

@@ -98,19 +98,25 @@ def remaining_workers(client: Client | Here, lost: Collection[str], count: int) 
     """
     known = known_workers(client)
     stale = {worker for worker in lost if worker in known}
-    nannied = sorted(worker for worker in stale if known[worker]["nanny"])
-    if nannied and not isinstance(client, Here):
+    if isinstance(client, Here):  # nothing replaces the only worker, this process
+        return _usable(known, stale)
+    if nannied := sorted(worker for worker in stale if known[worker]["nanny"]):
         try:
             restarts = client.restart_workers(nannied, timeout=KILL, raise_for_error=False)
         except (OSError, ValueError):  # one has left meanwhile, or none can be reached
             restarts = {}
         stale -= {worker for worker, outcome in restarts.items() if outcome == "OK"}
     until = time.monotonic() + RETURN
-    while len(usable := sorted(set(known_workers(client)) - stale)) < count and time.monotonic() <= until:
+    while len((known := known_workers(client)).keys() - stale) < count and time.monotonic() <= until:
         time.sleep(LOOK)
-    if not usable:
-        raise RunFailed("no worker is left in the cluster")
-    return usable
+    return _usable(known, stale)
+
+
+def _usable(known: Collection[str], stale: Collection[str]) -> list[str]:
+    """Return the known workers that are not stale. Raises RunFailed if none is left."""
+    if usable := sorted(worker for worker in known if worker not in stale):
+        return usable
+    raise RunFailed("no worker is left in the cluster")
 
 
 @contextmanager

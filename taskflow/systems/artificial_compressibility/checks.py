@@ -22,6 +22,7 @@ from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.magnitudes import CHECKED, REMEDY, Checks, Magnitudes, largest_diffusivity, lost_numbers
 from taskflow.common.errors import BadInput, named
 from taskflow.common.hexahedra import Part, centres, in_parts
+from taskflow.common.point_location import thin_along
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.models.artificial_compressibility.stability import longest
@@ -114,6 +115,12 @@ def march_warnings(case: Case, model: ArtificialCompressibility, thickness: tupl
         yield f"grid.file: {units}, grid.scale = 1 says that they are meant so"
     for gap in table.gaps():
         yield f"grid.file: {gap}"
+    if not model.planar and (thin := thin_along([chart.vertices for chart in table.grid().charts])):
+        across = "xyz"[thin[0]]
+        yield (
+            f"grid: one cell thick along {across}, but not between two planes {across} = constant, so that the flow is"
+            " computed in three dimensions, and the thickness bounds the steps; move the vertices into two planes"
+        )
     if case.own.march != "implicit" and case.turbulence is None:
         yield from _too_long(model, *thickness)
 

@@ -23,6 +23,7 @@ from taskflow.flow.operators.phases import Phases
 from taskflow.geometry import ClosedSurface, Composition, Distance, Pointwise, SurfaceDistance
 from taskflow.runtime.regions import triple
 from taskflow.systems.bodies.bodies import shape
+from taskflow.systems.bodies.images import is_over
 
 REACH = 3  # spacings up to which distances to triangles are computed: the first iterations extend them
 FARTHEST = 1e50  # where a corner of a triangle may be: squares of its areas are finite
@@ -31,6 +32,7 @@ POINTS = 20_000  # of the interface at which its curvature is looked at
 FEWER = 2_000  # where phi takes long
 HALVINGS = 12
 LONG = 2  # times as long as wide: of longer cells many find no foot on the interface
+THIN = 4  # cells across a two-dimensional flow, at most
 FLAT, COARSE = 1e4, 4  # cells of a radius that bends hardly, and of one that is hardly resolved
 MOST = 0.95  # share of the interface that is bent less than its smallest radius says: corners do not count
 SHIFTS = np.linspace(0, 1, 17)[:, None]  # of an interface within a cell
@@ -87,6 +89,19 @@ def shapes_are_inside(two_phase: Any, grid: GridTable) -> Iterator[Problem]:
                 yield grid.beyond((*key, "type"), table.type)
 
 
+def cut_shapes(shapes: Sequence[PhaseShape], table: GridTable, grid: StaggeredGrid) -> Iterator[str]:
+    """Warn of shapes that end at a periodic side, except across two-dimensional flows. Files are not read."""
+    for number, one in enumerate(shapes, start=1):
+        if one.type in ("surface", "heights"):
+            continue
+        over = is_over(shape(one.type, one, table), grid)
+        if crossed := [axis for axis, crosses, n in zip(AXES, over, grid.cells, strict=True) if crosses and n > THIN]:
+            yield (
+                f"two_phase.shapes[{number}]: it crosses a periodic side along {' and '.join(crossed)} and ends there;"
+                " give it a second time, shifted by the length of the domain, or move it inside"
+            )
+
+
 @dataclass(frozen=True)
 class InitialPhases:
     """The share of phase 1 in the domain, True if phi has both signs, and the smallest radius of the interface in cells
@@ -101,7 +116,7 @@ class InitialPhases:
         """Yield rows of `taskflow check`."""
         yield Row("", f"phase 1 fills {self.share:.4g} of the domain, phase 2 {1 - self.share:.4g}")
         if self.radius < FLAT:
-            yield Row("", f"smallest radius about {self.radius:.3g} cells: 95 % of the interface have a larger radius")
+            yield Row("", f"smallest radius about {self.radius:.3g} cells: larger on 95 % of the interface")
         if self.radius < COARSE:
             few = f"the smallest radius is {self.radius:.2g} cells; give more cells: {COARSE} or better ten"
             yield from warning_rows([few])

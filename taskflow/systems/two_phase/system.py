@@ -38,6 +38,7 @@ from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
     composed,
+    cut_shapes,
     friction,
     initial_phases,
     long_cells,
@@ -252,10 +253,14 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings of long cells, of steps out of reach, and of one phase that fills the domain, unless meant."""
+        """Warnings of long cells, of steps out of reach, of cut shapes, and of one phase that fills the domain, unless
+        meant.
+        """
         case, long = self.sim.case, long_cells(self.sim.grid.constants, self.sim.case.own.thickness)
-        alone = () if self._elsewhere else one_phase(case.own, self.start)
-        return (*long, *out_of_reach(case, self.clock.limit), *capillary_out_of_reach(case), *alone)
+        begun = () if self._elsewhere else (
+            *one_phase(case.own, self.start), *cut_shapes(case.own.shapes or (), case.grid, self.sim.grid),
+        )  # fmt: skip
+        return (*long, *out_of_reach(case, self.clock.limit), *capillary_out_of_reach(case), *begun)
 
     def solver_rows(self) -> Iterator[Row]:
         phases, model, precision = self.phases, self.model, self.sim.case.machine.precision

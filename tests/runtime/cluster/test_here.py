@@ -11,6 +11,7 @@ import pytest
 from taskflow.common.errors import RunFailed
 from taskflow.runtime.cluster import embedded
 from taskflow.runtime.host import Here, known_workers, remaining_workers, run_on_workers, survey
+from taskflow.runtime.host.workers import RETURN
 from tests.speed import SOON
 
 
@@ -47,8 +48,11 @@ def test_it_is_a_cluster_of_this_process(here):
 
 
 def test_a_worker_to_blame_is_not_used_again(here):
+    """Nor is another one awaited: nothing replaces this process."""
+    begin = time.monotonic()
     with pytest.raises(RunFailed, match="no worker is left"):
-        remaining_workers(here, known_workers(here), 0)
+        remaining_workers(here, known_workers(here), 1)
+    assert time.monotonic() - begin < RETURN
 
 
 def test_actors_live_on_a_thread_that_signals_spare(here):

@@ -30,7 +30,7 @@ from taskflow.runtime.machine.kernel import (
     copier,
     copiers,
 )
-from taskflow.runtime.machine.kernel.agreement import KernelError
+from taskflow.runtime.machine.kernel.agreement import KernelError, check_signature, parameters
 from taskflow.runtime.machine.kernel.kernel import text_with_thunk
 from taskflow.runtime.machine.kernel.text import packed, settings, struct_dtype
 from taskflow.runtime.regions import ROTATIONS, Box, seen
@@ -572,6 +572,17 @@ def test_cxx_names_the_compiler(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("CXX", f"{wrapper} -DEXTRA")
     np.testing.assert_array_equal(run_smooth(smooth_task(tmp_path), cpu()), EXPECTED)
     assert (tmp_path / "used").exists()
+
+
+def test_constants_are_named_as_they_were_declared():
+    """A class of a kernel's constants that derives from another has the name of its base in the text."""
+
+    @task(kernel="TASK curved(Range range, InOut q, Curve curve) {}")
+    def curved(q: ReadWrite, *, curve: Curve) -> None:
+        pass
+
+    with pytest.raises(KernelError, match="as Curve curve, but it was declared Curve: make it Slope curve in the text"):
+        check_signature(curved, parameters(curved))
 
 
 def test_without_openmp_kernels_run_serially(cache, tmp_path, monkeypatch):

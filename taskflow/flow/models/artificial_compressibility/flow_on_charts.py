@@ -226,7 +226,8 @@ class CollocatedFlow(Model):
 
     def ghosts_beyond(self, f: Roles, sides: Iterable[Side], flow: tuple[str, ...], T: str | None) -> Iterator[Launch]:
         """Fill the ghost cells of fields of p, u, v, w and T, by the conditions of these sides."""
-        fields, numbers = CellFields(flow, T, self.metrics(f), self.unit), _spreading(self.numbers)
+        fields = CellFields(flow, T, self.metrics(f), self.unit, self.numbers.viscosity)
+        numbers = _spreading(self.numbers)
         for side in sides:
             yield from side_ghosts(side, fields, numbers)
         for edge in self.edges:

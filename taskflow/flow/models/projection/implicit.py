@@ -59,7 +59,7 @@ class ImplicitDiffusion:
 
     def velocity(self, f: Roles, boundaries: Boundaries, viscosity: float, dt: str) -> Iterator[Launch]:
         """Diffuse the new velocity, with its ghost values at the walls, and remove the pressure gradient."""
-        low, high = (boundaries[side].factor(BoxSide(side, self.grid)) for side in self.sides)
+        low, high = (boundaries[side].factor(BoxSide(side, self.grid, viscosity)) for side in self.sides)
         chains = {ALONG: self.lines.in_cells(low, high), NORMAL: self.lines.on_faces()}
         for leaks, chain in chains.items():
             yield self.lines.find(f[leaks], chain, dt=dt, diffusivity=viscosity)

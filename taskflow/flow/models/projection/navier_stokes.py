@@ -213,7 +213,7 @@ class NavierStokes(FlowModel):
 
     def velocity_ghosts(self, velocity: tuple[str, str, str], n: int) -> Iterator[Launch]:
         """Fill the tangential velocity's ghost values at the end of stage n."""
-        yield from velocity_ghosts(velocity, self.boundaries, self.grid, self.scheme.endings[n])
+        yield from velocity_ghosts(velocity, self.boundaries, self.grid, self.scheme.endings[n], self.fluid.viscosity)
         along = dict(zip(VELOCITY, velocity, strict=True))
         yield from placed_ghosts(along, self.boundaries, self.grid, self.openings.endings[n])
 

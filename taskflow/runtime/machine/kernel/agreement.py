@@ -101,10 +101,11 @@ def check_signature(task: Task, expected: Sequence[tuple[str, str]]) -> None:
     for (kind, name), words in zip(expected, actual, strict=True):
         if "".join(words[:1]).replace(" ", "") != kind.replace(" ", ""):
             free = "ForeignAny" if kind.startswith("ForeignOf") else kind
-            declared = task.numbers.get(name) or DECLARED.get(kind, free)
+            annotated = task.constants[name].__name__ if name in task.constants else DECLARED.get(kind, free)
+            was = task.numbers.get(name) or annotated
             raise KernelError(
                 f"the kernel text of {task.name} takes its parameter {name} as {' '.join(words)}, but it was declared"
-                f" {declared}: make it {kind} {name} in the text, or declare what the text does with it"
+                f" {was}: make it {kind} {name} in the text, or declare what the text does with it"
             )
 
 
