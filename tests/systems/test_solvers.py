@@ -128,7 +128,7 @@ def test_options_of_multigrid():
     assert [level.whole for level in wide.levels] == [level.mesh.box.volume <= 64 for level in wide.levels]
     assert [item.levels[-1].mesh.box.volume for item in (cycle(), wide, cycle(amalgamate=9))] == [128, 16, 4]
     assert few.levels == cycle().levels[:2]
-    assert [cycle().single, cycle(precision="single").single, cycle(precision="double").single] == [False, True, False]
+    assert [cycle().single, cycle(precision="single").single, cycle(precision="double").single] == [True, True, False]
 
 
 @pytest.mark.slow
