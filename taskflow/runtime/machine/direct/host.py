@@ -1,8 +1,7 @@
 """Direct transfers between blocks that are threads of one process on cores: a message is one copy from the source's
 cells into the target's ghost cells, and waits sleep outside of Python (`host.cpp`).
 
-Flags are those of GPUs (`exchange.py`): for a message, one that its ghost cells are granted and one that they are
-filled.
+As on GPUs (`exchange.py`), a message has two flags: its ghost cells are granted, and filled.
 """
 
 from __future__ import annotations
