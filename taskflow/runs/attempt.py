@@ -135,7 +135,8 @@ class Attempt(AbstractContextManager["Attempt"]):
     def _begin(self, stack: ExitStack, restart: RestartPoint | None, recovery: Recovery) -> None:
         """Prepare blocks that are ready to start."""
         request = self.request
-        case, directory, workers = request.case, request.directory, (request.client, request.scheduler_file)
+        case, directory = request.case if restart is None else restart.resumed(request.case), request.directory
+        workers = request.client, request.scheduler_file
         cluster, local = stack.enter_context(cluster_client(case.machine, case.grid.room, *workers))
         recovery.attempts += 1
         Heartbeats.of(cluster).bound = case.machine.silence

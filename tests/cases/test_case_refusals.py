@@ -272,6 +272,8 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "pressure.amalgamate = 0: give an integer >= 1"),
     ({"pressure": {"precision": "single"}},
      'pressure.precision = "single": an option of multigrid; give solver = "multigrid", or omit it'),
+    ({"pressure": {"solver": "jacobi", "precision": "auto"}},
+     'pressure.precision = "auto": an option of multigrid; give solver = "multigrid", or omit it'),
     ({"pressure": {"solver": "multigrid", "precision": "double"}, "machine__precision": "single"},
      'pressure.precision = "double": machine.precision is "single", and corrections cannot be finer; omit it'),
     ({"pressure": {"solver": "multigrid", "smoother": "line"}},

@@ -12,7 +12,7 @@ from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.poisson import Operator, Solver, Tolerance
 from taskflow.flow.poisson.coefficients import COEFFICIENTS
 from taskflow.flow.poisson.multigrid import Cycle
-from taskflow.flow.poisson.multigrid.solver import correct_by
+from taskflow.flow.poisson.multigrid.solver import correct_by, correct_by_units
 from taskflow.flow.poisson.operator import residual_of
 from taskflow.runtime.machine import Mapper, Shard, run_threads
 from taskflow.runtime.machine.device import Device, cpu
@@ -123,8 +123,9 @@ def one_cycle(cycle: Cycle) -> Callable[[Any], Any]:
         yield cycle.operator.measure_rhs(f, centred=False)
         over, fields, known = cycle.mesh.box, (f.p, f.rhs, None, cycle.residual), {"mean": "mean", "mesh": cycle.mesh}
         yield residual_of(*fields, over=over, residual="old", **known)
-        z = (yield from cycle.launches()).p
-        yield correct_by(f.p, z, over=over)
+        z = (yield from cycle.launches(f.scalar("norm"))).p
+        single = cycle.single
+        yield correct_by_units(f.p, z, over=over, norm=f.scalar("norm")) if single else correct_by(f.p, z, over=over)
         yield residual_of(*fields, over=over, residual="residual", **known)
 
     return program

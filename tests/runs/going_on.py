@@ -72,11 +72,11 @@ def go(
     wrote by then is on the disk, so that the tests know where it goes on. No bandwidth is measured. All blocks are on
     one `device`, by default a core of the CPU.
     """
-    setup, directory = RunSetup(case, blocks, device=device.kind if device else "cpu"), RunDirectory(path)
+    going_on, directory = newest_restart(path, case)[0] if resume else None, RunDirectory(path)
+    begun = going_on.resumed(case) if going_on else case
+    setup = RunSetup(begun, blocks, device=device.kind if device else "cpu")
     keeping = CheckpointPolicy.of(setup, path, uuid.uuid4().hex)
-    going_on = None
-    if resume:
-        going_on, _ = newest_restart(path, case)
+    if going_on:
         check_restart(going_on, setup)
         going_on = directory.reopen(setup, going_on, keeping)
     else:

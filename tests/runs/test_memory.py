@@ -52,7 +52,9 @@ def all_passes(setup, shard):
     ("periodic", (2, 1, 2), "comm"), ("box", (2, 2, 2), "none"), ("stream", (2, 1, 2), "comm"),
 ], ids=str)  # fmt: skip
 def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
-    setup = RunSetup(stirred({**BOUNDARIES, **OPEN}[boundaries]), shape)
+    """In buffers, if they use a channel, too: those with overlap do here."""
+    channel = "local" if overlap == "none" else "peer"
+    setup = RunSetup(stirred({**BOUNDARIES, **OPEN}[boundaries]).replace(**{"machine.channel": channel}), shape)
     needs = MemoryEstimate(setup, [HERE] * len(setup.partition), "cpu").blocks
     devices = [Counting(1) for _ in needs]
 
@@ -60,7 +62,7 @@ def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
         all_passes(setup, shard)
         return shard.memory
 
-    result = run_threads(setup.partition, job, devices, Mapper(overlap))
+    result = run_threads(setup.partition, job, devices, Mapper(overlap), channel=channel)
     for device, memory, need in zip(devices, result, needs, strict=True):
         assert memory["fields"] == need.fields
         assert memory["buffers"] == need.buffers
@@ -146,13 +148,15 @@ def test_of_records_the_two_largest_are_counted():
 
 
 def test_messages_take_turns():
-    """However many sweeps there are: the buffers of a few."""
-    case = stirred(BOUNDARIES["layer"])
+    """However many sweeps there are: the buffers of a few. Blocks of one process that need no channel have none."""
+    case = stirred(BOUNDARIES["layer"]).replace(**{"machine.channel": "peer"})
     pressures = (case.pressure.model_copy(update={"iterations": n}) for n in (DEPTH + 2, 10 * DEPTH))
     few, many = (RunSetup(case.model_copy(update={"pressure": one}), (1, 1, 2)) for one in pressures)
     buffers = [MemoryEstimate(setup, [HERE] * 2, "cpu").blocks[0].buffers for setup in (few, many)]
     assert buffers[0] == buffers[1] > 0
     assert 2 * many.step_cost.traffic[0].nbytes > 3 * buffers[0]
+    near = RunSetup(many.case.replace(**{"machine.channel": "auto"}), (1, 1, 2))
+    assert MemoryEstimate(near, [HERE] * 2, "cpu").blocks[0].buffers == 0
 
 
 def test_gpus_that_see_each_other_have_boards_in_place_of_buffers():

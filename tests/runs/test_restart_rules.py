@@ -5,6 +5,7 @@ import tomllib
 import pytest
 
 from taskflow import Case
+from taskflow.cases import PressureTable
 from taskflow.cases.language.table import Table
 from taskflow.common.errors import BadInput
 from taskflow.output import CASE, read_log
@@ -123,3 +124,24 @@ def test_a_run_of_a_build_that_wrote_all_keys_goes_on(case, monkeypatch, tmp_pat
     assert newest_restart(path, case)[0].kept
     go(case, path, resume=True)
     assert read_log(path / "log.jsonl")[-1]["step"] == case.time.steps
+
+
+@pytest.mark.parametrize("solver", ["auto", "multigrid"])
+def test_a_run_goes_on_with_its_own_precision_of_levels(solver, monkeypatch, tmp_path):
+    """Earlier builds had them in double precision, and said nothing about it."""
+    body = {"type": "box", "low": [0.3, -1.0, 0.3], "high": [0.7, 1.0, 0.7]}
+    case = Case(**TABLES, pressure={"solver": solver, "tolerance": 1e-3}, obstacles=[body])
+    case = case.replace(checkpoint={"every": {"steps": 1}}, time={"steps": 4})
+    assert case.pressure.level_precision(case.machine) == "single"
+    for levels in ("single", "double"):
+        path = tmp_path / levels
+        with monkeypatch.context() as patched:
+            patched.setattr(PressureTable, "level_precision", lambda *_, levels=levels: levels)
+            go(case, path, stop=2)
+        point = newest_restart(path, case)[0]
+        assert point.resumed(case).pressure.level_precision(case.machine) == point.checkpoint.state["levels"] == levels
+        assert point.resumed(case).to_toml() == case.to_toml()
+        go(case, path, resume=True)
+        assert newest_restart(path, case)[0].checkpoint.state["levels"] == levels
+        del point.checkpoint.state["levels"]
+        assert point.resumed(case).pressure.level_precision(case.machine) == "double"

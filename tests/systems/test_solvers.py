@@ -33,8 +33,13 @@ def with_pressure(case: Case, **pressure) -> Case:
     ({"solver": "jacobi", "max_iterations": 50}, ConvergedJacobi, None,
      "Jacobi, to 1e-06 of the divergence, in at most 50 iterations"),
     ({"solver": "multigrid"}, ConjugateGradients, None,
-     "conjugate gradients with multigrid, to 1e-06 of the divergence, in at most 1000 iterations"),
-    ({"solver": "multigrid", "outer": "none", "iterations": 4}, Multigrid, None, "multigrid, 4 iterations per solve"),
+     "conjugate gradients with multigrid, to 1e-06 of the divergence, in at most 1000 iterations;"
+     " levels in single precision (auto)"),
+    ({"solver": "multigrid", "precision": "double", "tolerance": 1e-3}, ConjugateGradients, None,
+     "conjugate gradients with multigrid, to 0.001 of the divergence, in at most 1000 iterations;"
+     " levels in double precision"),
+    ({"solver": "multigrid", "outer": "none", "iterations": 4}, Multigrid, None,
+     "multigrid, 4 iterations per solve; levels in double precision (auto)"),
 ], ids=str)  # fmt: skip
 def test_which_solver_it_is(pressure, kind, why, words):
     case = Case(**cavity(pressure=pressure))
@@ -50,6 +55,60 @@ def test_single_precision_has_a_tolerance_that_it_can_reach():
     fine = {"pressure": {"solver": "multigrid"}, "grid__cells": [8, 1, 512], "grid__lengths": [1.0, 1.0, 1.0]}
     assert Case(**cavity(**fine, machine={"precision": "single"})).pressure.tolerance == pytest.approx(1.6e-3, rel=0.02)
     assert Case(**cavity(**fine)).pressure.tolerance == 1e-6
+
+
+@pytest.mark.parametrize(("pressure", "machine", "stored"), [
+    ({}, "double", "f4"), ({"precision": "auto"}, "double", "f4"), ({"precision": "single"}, "double", "f4"),
+    ({"precision": "double"}, "double", "f8"), ({"iterations": 4}, "double", "f8"), ({}, "single", "f4"),
+    ({"iterations": 4, "precision": "single"}, "double", "f4"), ({"precision": "auto"}, "single", "f4"),
+], ids=str)  # fmt: skip
+def test_the_precision_of_levels(pressure, machine, stored):
+    case = Case(**cavity(pressure={"solver": "multigrid", **pressure}, machine={"precision": machine}))
+    levels = RunSetup(case, (1, 1, 1)).partition.beside
+    assert {field.dtype for level in levels for field in level.region.fields.values()} - {"f8"} <= {stored}
+    assert all(level.region.fields[name].dtype == stored for level in levels for name in level.region.fields
+               if name.endswith("_spare"))  # fmt: skip
+    assert Case(**case.written()) == case
+
+
+def test_auto_is_the_same_case_as_without_the_key():
+    plain, auto = (Case(**cavity(pressure={"solver": "multigrid", **more})) for more in ({}, {"precision": "auto"}))
+    assert auto == plain
+    assert "precision" not in auto.pressure.written()
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-11])
+def test_levels_in_single_precision_reach_every_tolerance(tolerance):
+    """In as many iterations."""
+    case = stirred(BOUNDARIES["box"])
+    results = []
+    for precision in ("single", "double"):
+        solver = {"solver": "multigrid", "tolerance": tolerance, "precision": precision}
+        flow = compute(with_pressure(case, **solver))
+        assert relative_residual(flow.scalars) < tolerance
+        results.append((flow, flow.setup.model.pressure.taken(flow.scalars)))
+    (single, many), (double, others) = results
+    assert many == others
+    for role in VELOCITY:
+        np.testing.assert_allclose(single[role], double[role], atol=100 * tolerance)
+
+
+@pytest.mark.parametrize("outer", ["cg", "none"])
+def test_levels_in_single_precision_know_no_smallest_flow(outer):
+    """A fluid that comes to rest gets as slow as it likes: single precision has no numbers below 1e-45."""
+    boundaries, slow = {"x": "periodic", "y": "periodic", "z_min": "wall", "z_max": "wall"}, 1e-50
+    usual, tiny = (
+        compute(Case(
+            grid={"cells": [8, 6, 8], "lengths": [1.0, 1.0, 1.0]}, boundaries=boundaries, fluid={"viscosity": 0.01},
+            initial={"velocity": [f"{scale} * sin(6*x) * cos(z)", f"{scale} * cos(5*y)", f"{scale} * x * z"]},
+            time={"step": 0.01, "steps": 2}, pressure={"solver": "multigrid", "outer": outer, "tolerance": 1e-6},
+        ))
+        for scale in (1.0, slow)
+    )  # fmt: skip
+    assert tiny.setup.case.pressure.level_precision(tiny.setup.case.machine) == "single"
+    assert relative_residual(tiny.scalars) < 1e-6
+    for role in VELOCITY:  # p dt corrects u: convection, of second order in u, is what they differ by
+        assert 0 < np.abs(tiny[role]).max() < 2 * slow * np.abs(usual[role]).max()
 
 
 @pytest.mark.parametrize(("device", "twice"), [("cpu", False), ("gpu", True)])
@@ -69,7 +128,7 @@ def test_options_of_multigrid():
     assert [level.whole for level in wide.levels] == [level.mesh.box.volume <= 64 for level in wide.levels]
     assert [item.levels[-1].mesh.box.volume for item in (cycle(), wide, cycle(amalgamate=9))] == [128, 16, 4]
     assert few.levels == cycle().levels[:2]
-    assert [cycle().single, cycle(precision="single").single, cycle(precision="double").single] == [False, True, False]
+    assert [cycle().single, cycle(precision="single").single, cycle(precision="double").single] == [True, True, False]
 
 
 @pytest.mark.slow

@@ -22,14 +22,16 @@ PLAIN = "densities are equal, and each direction is periodic or between walls or
     (AUTO, EQUAL, UniformCoefficient, f"FFT, direct (auto: {PLAIN})"),
     ({**AUTO, "solver": "fft"}, EQUAL, UniformCoefficient, "FFT, direct"),
     (AUTO, {}, ConjugateGradients,
-     f"conjugate gradients with multigrid, to 1e-06 of the divergence, in at most 1000 iterations (auto: {DIFFER})"),
+     f"conjugate gradients with multigrid, to 1e-06 of the divergence, in at most 1000 iterations (auto: {DIFFER});"
+     " levels in single precision (auto)"),
     ({**AUTO, "iterations": 9}, EQUAL, ConjugateGradients,
-     "conjugate gradients with multigrid, 9 iterations per solve (auto: a number of iterations is given)"),
+     "conjugate gradients with multigrid, 9 iterations per solve (auto: a number of iterations is given);"
+     " levels in double precision (auto)"),
     ({**AUTO, "solver": "cg"}, {}, ConjugateGradients,
      "conjugate gradients with the diagonal, to 1e-06 of the divergence, in at most 1000 iterations"),
     ({**AUTO, "solver": "jacobi", "tolerance": 0.1}, {}, ConvergedJacobi,
      "Jacobi, to 0.1 of the divergence, in at most 1000 iterations"),
-    ({}, EQUAL, Multigrid, "multigrid, 3 iterations per solve"),
+    ({}, EQUAL, Multigrid, "multigrid, 3 iterations per solve; levels in double precision (auto)"),
 ], ids=str)  # fmt: skip
 def test_which_solver_it_is(pressure, phases, kind, words):
     sim = RunSetup(case(pressure=pressure, two_phase=phases), (1, 1, 1))

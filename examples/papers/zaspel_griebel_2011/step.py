@@ -219,7 +219,7 @@ class PressureMethod:
 
 METHODS: Mapping[str, PressureMethod] = {
     "cg": PressureMethod("cg", ("pressure.max_iterations=100000",)),
-    "multigrid": PressureMethod("multigrid"),
+    "multigrid": PressureMethod("multigrid", ("pressure.precision=double",)),
     "mixed": PressureMethod("multigrid", ("pressure.precision=single",)),
 }
 

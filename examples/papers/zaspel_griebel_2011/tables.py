@@ -56,7 +56,7 @@ def show_pressure(result: Result) -> None:
     heading = f"Solvers for the pressure of a bubble, {times(rows[0]['cells'])} cells, to {tolerance(result)}"
     lines = [
         ("cg", "conjugate gradients, preconditioned by the diagonal"),
-        ("multigrid", "conjugate gradients, preconditioned by a cycle of multigrid"),
+        ("multigrid", "conjugate gradients, preconditioned by a cycle of multigrid in double precision"),
         ("mixed", "the same, with levels in single precision"),
         ("step", f"a mean over the first {rows[0]['steps']}, with their iterations"),
         ("solve", "that of the last step's equation, from p = 0; its iterations, and the time of one"),

@@ -44,10 +44,11 @@ class PressureTable(Table):
         " correction, or `jacobi`, two and two weighted sweeps",
         otherwise="`red-black`",
     )
-    precision: Precision | None = optional(
+    precision: Literal["auto", "single", "double"] | None = optional(
         "of `multigrid`: of the fields on its levels. `single` in a run of double precision moves less data for the"
-        " same tolerance",
-        otherwise="as `machine`",
+        " same tolerance. `auto`: `single` where a tolerance decides when a solve ends, else as `machine`. A resumed"
+        " run keeps its own",
+        otherwise="`auto`",
     )
     amalgamate: Whole | None = optional(
         "of `multigrid`: levels of at most this number of cells are replicated on every block. 1: every level is"
@@ -64,6 +65,19 @@ class PressureTable(Table):
         " divergence next to them remains, see [the method](../explanation/method.md#bodies)",
         otherwise="4",
     )
+
+    _resumed: Precision | None = None  # of the levels of the run that is resumed
+
+    def level_precision(self, machine: Machine) -> Precision:
+        """The precision of the levels of multigrid."""
+        auto = self._resumed or ("double" if self.tolerance is None else "single")
+        return "single" if "single" in (machine.precision, self.precision or auto) else "double"
+
+    def resumed(self, levels: Precision) -> Self:
+        """The table of a resumed run, whose levels have had this precision. The table has the same text."""
+        table = self.model_copy()
+        table._resumed = levels
+        return table
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -89,6 +103,8 @@ class PressureTable(Table):
         if values.get("solver") == "fft":
             return values
         filled = {**OF_MULTIGRID, **values} if values.get("solver") == "multigrid" else dict(values)
+        if filled.get("precision") == "auto":
+            del filled["precision"]  # the same case as without it
         if values.get("solver") == "jacobi" and not present(values, "iterations", "tolerance", "max_iterations"):
             return {**filled, "iterations": SWEEPS}
         if not present(values, "iterations", "max_iterations"):

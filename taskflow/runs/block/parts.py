@@ -122,6 +122,7 @@ class RunParts:
             "given": self.settings.written(),
             "blocks": self.shard.partition.shape,
             "closing": CLOSING,
+            "levels": self.spec.levels,
             "case": self.spec.case,
         }
         if self.shard.block == 0:

@@ -51,9 +51,7 @@ class MemoryEstimate:
         """Return the memory of each block. With many blocks everything except fields is taken from a representative."""
         sample, partition = self.sim.step_cost.sample, self.sim.partition
         passes = Passes(partition, sample.blocks, sample.known, self.sim.model.start, self.then)
-        # whether blocks look for others whose memory their GPUs see
-        sees = self.device == "gpu" and (len(self.placed) == 1 or self.sim.case.machine.channel in ("auto", "peer"))
-        count = MemoryCount(partition, self.device, passes, self._direct if sees else None)
+        count = MemoryCount(partition, self.device, passes, self._direct if self._near else None)
         sampled = {
             block: Memory(**asdict(count.of(block)), output=self._output(block), kept=self._kept(block))
             for block in sample.blocks
@@ -190,9 +188,20 @@ class MemoryEstimate:
             then[programs[-1]] = [step, *first[n + 1 :]]
         return then
 
+    @property
+    def _near(self) -> bool:
+        """Whether blocks look for others whose memory they can access: GPUs, or blocks that are all in one process."""
+        channel = self.sim.case.machine.channel
+        if self.device == "gpu":
+            return len(self.placed) == 1 or channel in ("auto", "peer")
+        return len({place.worker for place in self.placed}) == 1 and channel in ("auto", "local")
+
     def _direct(self, one: int, other: int) -> bool:
-        """Return True if two blocks should access each other's memory: each alone on a GPU of its process, on one host.
+        """Return True if two blocks should access each other's memory: each alone on a GPU of its process, on one host,
+        or on cores.
         """
+        if self.device == "cpu":
+            return True
         return self.placed[one].host == self.placed[other].host and self._alone[one] and self._alone[other]
 
     @cached_property

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegative
 
 from taskflow.cases import Case
 from taskflow.cases.language.problems import shown
+from taskflow.cases.language.table import Precision
 from taskflow.cases.tables.method import read_tables
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import BadInput
@@ -121,6 +122,7 @@ class WrittenState(SavedPart):
     ended: Literal["end", "steady", "stalled"] | None
     blocks: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=3, max_length=3)]
     closing: Count = 0
+    levels: Precision = "double"
     case: Annotated[str, Field(max_length=2**24)]
 
 
@@ -170,6 +172,11 @@ class RestartPoint:
     def given(self) -> Mapping[str, Any]:
         """The values set by the user during the run, by key."""
         return dict(self.checkpoint.state.get("given", {}))
+
+    def resumed(self, case: Case) -> Case:
+        """Return the case, with levels of multigrid in the precision that the checkpoint was written with."""
+        state = WrittenState.model_validate(self.checkpoint.state)
+        return case.model_copy(update={"pressure": case.pressure.resumed(state.levels)})
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, case: Case) -> RestartPoint:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from taskflow.cases import Case
+from taskflow.cases.language.table import Precision
 from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.timing.steady import Criterion
 from taskflow.common.caching import cached_property
@@ -40,7 +41,8 @@ from taskflow.systems.solved import DiscreteCase
 class BlockSpec:
     """A case for its blocks, picklable.
 
-    - `case`: its text. `step`: the program of a step, with particles if any. `clocked_step`: the same with the clock on
+    - `case`: its text. `levels`: the precision of the levels of multigrid
+    - `step`: the program of a step, with particles if any. `clocked_step`: the same with the clock on
       the device, or None. `programs`: all programs of a run
     - `steady_criterion`: the criterion of a steady state. `stability`: of steps, if known
     - `scales`: the largest values that the case explains. `given`: the ranges of temperature and scalars
@@ -54,6 +56,7 @@ class BlockSpec:
     """
 
     case: str
+    levels: Precision
     domain: Domain
     model: Model
     measures: Measures
@@ -129,6 +132,7 @@ class RunSetup(DiscreteCase):
         steps = (self.step, self.clocked_step) if self.clocked_step else (self.step,)
         return BlockSpec(
             case=self.case.to_toml(),
+            levels=self.case.pressure.level_precision(self.case.machine),
             domain=self.domain,
             model=self.model,
             measures=self.measures,

@@ -63,7 +63,7 @@ class MemoryCount:
     """Computes the exact memory of blocks that do some `passes` on a device.
 
     `direct` returns whether two blocks access each other's memory, so that their messages need no buffers. It is None
-    if no block has a board.
+    if no block does. GPUs then have a board.
     """
 
     partition: Partition
@@ -75,7 +75,7 @@ class MemoryCount:
         """Return the memory of a block. The exchanges of the passes must include its messages."""
         partition = self.partition
         folds, buffers, looked_up = 0, set[tuple[int, ...]](), set[tuple[LookupTable, int]]()
-        bound = set[Hashable]()
+        bound, boards = set[Hashable](), self.device == "gpu" and self.direct is not None
         for launches, messages in self._by_block:
             buffers.update(self._buffers(chain(*messages[block].values())))
             for launch in launches:
@@ -91,7 +91,7 @@ class MemoryCount:
         return BlockMemory(
             fields=partition.nbytes(block),
             buffers=sum(nbytes for *_, nbytes in buffers),
-            board=Board(len(partition)).nbytes + self._inboxes.nbytes(block) if self.direct is not None else 0,
+            board=Board(len(partition)).nbytes + self._inboxes.nbytes(block) if boards else 0,
             scalars=8 * MOST + folds,
             tables=sum(len(table.values) * nbytes for table, nbytes in looked_up),
         )

@@ -16,7 +16,7 @@ import numpy as np
 from taskflow.runtime.machine.agreement import Agreement
 from taskflow.runtime.machine.channel import BlockReducer, Channel, Deadline
 from taskflow.runtime.machine.device import Device, Gpu, Lane, lanes
-from taskflow.runtime.machine.direct import Neighbourhood
+from taskflow.runtime.machine.direct import HostNeighbourhood, Neighbourhood, share_process
 from taskflow.runtime.machine.kernel.host_call import Replay
 from taskflow.runtime.machine.kernel.instance import Instances, extreme
 from taskflow.runtime.machine.trace.binding import Binder
@@ -215,9 +215,14 @@ class Shard:
         folded = self.allreduce(shares, list(node.scalars.values()))
         self.scalars.set(dict(zip(node.scalars, folded.tolist(), strict=True)))
 
-    def _neighbourhood(self, channel: Channel) -> Neighbourhood | None:
+    def _neighbourhood(self, channel: Channel) -> Neighbourhood | HostNeighbourhood | None:
         """Return the blocks whose memory this one can access, or None. On a GPU a single block has its own."""
-        if self.device.kind != "gpu" or not (channel.direct or len(self.partition) == 1):
+        alone = len(self.partition) == 1
+        if self.device.kind == "cpu":
+            if alone or self.lanes[0].asynchronous or not share_process(channel, self.gather):
+                return None
+            return HostNeighbourhood(self.partition, self.device, self.instances, channel, self.gather, self.patience)
+        if not (channel.direct or alone):
             return None
         gpu = cast(Gpu, self.device)
         return Neighbourhood(self.partition, gpu, self.instances, channel, self.gather, self.patience)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import uuid
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from taskflow.runtime.machine.channel import Deadline, Router, Stop, partners
+from taskflow.runtime.machine.channel import SPIN, Deadline, Router, Stop, partners
 from taskflow.runtime.machine.device import Device
 from taskflow.runtime.machine.shard import PATIENCE, Shard
 from taskflow.runtime.machine.trace.mapper import Mapper
@@ -22,16 +23,19 @@ def run_threads(
     device: Device | Sequence[Device],
     mapper: Mapper = Mapper(),
     patience: float = PATIENCE,
+    channel: str = "",
 ) -> list[Result]:
     """Run `job` on a shard of every block, all on one device or each on its own, and return the results in block order.
-    Blocks wait `patience` seconds for each other.
+    Blocks wait `patience` seconds for each other. `channel`: by default `local` on one device, else `auto`.
 
     The first error of a block ends the others and is raised.
     """
     run, blocks = uuid.uuid4().hex, range(len(partition))
-    stops = [Stop() for _ in blocks]
     devices = [device] * len(partition) if isinstance(device, Device) else list(device)
-    request = "local" if isinstance(device, Device) else "auto"
+    threads = sum(one.threads for one in devices)
+    crowded = devices[0].kind == "cpu" and threads > len(os.sched_getaffinity(0))
+    stops = [Stop(spin=0.0 if crowded else SPIN) for _ in blocks]
+    request = channel or ("local" if isinstance(device, Device) else "auto")
     channels = [Router(request, run, block, stop) for block, stop in zip(blocks, stops, strict=True)]
     addresses = [channel.address() for channel in channels]
     results: dict[int, Result] = {}
@@ -51,13 +55,13 @@ def run_threads(
             for stop in stops:
                 stop.set(f"block {block} failed: {error}")
 
-    threads = [threading.Thread(target=main, args=(block,), name=f"taskflow-block-{block}") for block in blocks]
-    for thread in threads:
+    running = [threading.Thread(target=main, args=(block,), name=f"taskflow-block-{block}") for block in blocks]
+    for thread in running:
         thread.start()
-    for thread in threads:
+    for thread in running:
         thread.join()
-    for channel in channels:
-        channel.close()
+    for opened in channels:
+        opened.close()
     if errors:
         raise errors[0]
     return [results[block] for block in blocks]

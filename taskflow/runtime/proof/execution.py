@@ -55,7 +55,7 @@ class Execution:
         self.order, self.steps = self._timeline.order, self._timeline.steps
         self._records: dict[Record, int] = {}
         self._channels = Channels(self._timeline, cells, partition, self._records)
-        self._packed = Packed(partition, cells, traces if hardware.near is not None else ())
+        self._packed = Packed(partition, cells, traces if hardware.near is not None and hardware.streams else ())
         self._entry = [0] * self.blocks  # per block: lane of the last arrivals
         self._count: Counter[Place] = Counter()
         self._flags: dict[Place, int] = {}

@@ -135,7 +135,8 @@ class _Near:
         return self._hardware.sees(message.source, message.target)
 
     def exchange(self, messages: Iterable[Message]) -> _Near:
-        self._rooms = inboxes(self._partition).rooms(messages)
+        if self._hardware.streams:  # hosts copy directly, however short rows are
+            self._rooms = inboxes(self._partition).rooms(messages)
         return self
 
     def unpack(self, message: Message) -> list[Any]:

@@ -101,7 +101,7 @@ def multigrid(case: Case, operator: Operator, blocks: Triple, device: str) -> So
     """Return multigrid for an operator, or conjugate gradients preconditioned by a cycle."""
     table = case.pressure
     smoother, sweeps = (WeightedJacobi(), 2) if table.smoother == "jacobi" else (RedBlack(), 1)
-    single = table.precision == "single" and case.machine.precision == "double"
+    single = case.machine.precision == "double" and table.level_precision(case.machine) == "single"
     shape = SHAPES[table.cycle or "v"]
     gathered = table.amalgamate or AMALGAMATED[device]
     cycle = Cycle(
@@ -160,7 +160,10 @@ def described(case: Case, chosen: SolverChoice | None = None) -> str:
         how = f"to {table.tolerance:g} of the divergence, in at most {table.max_iterations} iterations"
     else:
         how = f"{table.iterations} iterations per solve"
-    return f"{kinds[chosen.solver]}, {how}{f' (auto: {chosen.why})' if chosen.why else ''}"
+    levels = ""
+    if chosen.solver == "multigrid":
+        levels = f"; levels in {table.level_precision(case.machine)} precision{'' if table.precision else ' (auto)'}"
+    return f"{kinds[chosen.solver]}, {how}{f' (auto: {chosen.why})' if chosen.why else ''}{levels}"
 
 
 @contextmanager

@@ -30,10 +30,12 @@ def counted(partition, programs, device="cpu", direct=None):
     return [count.of(block) for block in blocks]
 
 
-@pytest.mark.fast("none-shape1", "comm-shape2")
+@pytest.mark.fast("none-shape1-peer", "comm-shape2-local")
+@pytest.mark.parametrize("channel", ["local", "peer"])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 1, 3), (2, 1, 2)])
 @pytest.mark.parametrize("overlap", ["none", "comm"])
-def test_blocks_hold_what_was_counted(shape, overlap):
+def test_blocks_hold_what_was_counted(shape, overlap, channel):
+    """Blocks of one process that copy into each other's ghost cells have no buffers."""
     space = region((6, 4, 9))
     partition, programs = Partition(space, shape), [Everything(space), Variants(space)]
     devices = [Counting(1) for _ in range(len(partition))]
@@ -43,11 +45,12 @@ def test_blocks_hold_what_was_counted(shape, overlap):
             shard.run(programs[n], dt=0.5)
         return shard.memory
 
-    held = run_threads(partition, job, devices, Mapper(overlap))
-    for device, memory, need in zip(devices, held, counted(partition, programs), strict=True):
+    held = run_threads(partition, job, devices, Mapper(overlap), channel=channel)
+    direct = (lambda one, other: True) if channel == "local" else None
+    for device, memory, need in zip(devices, held, counted(partition, programs, direct=direct), strict=True):
         assert (memory["fields"], memory["buffers"], memory["board"]) == (need.fields, need.buffers, need.board)
         assert device.nbytes == need.total
-        assert (need.buffers > 0) == (len(partition) > 1)
+        assert (need.buffers > 0) == (len(partition) > 1 and channel == "peer")
 
 
 def test_blocks_that_see_each_other_need_boards_in_place_of_buffers():

@@ -102,7 +102,8 @@ def test_variants_of_a_task(debug):
 
 @pytest.mark.fast("cpu-buffers-False", "full-direct-True")
 @pytest.mark.parametrize("debug", [False, True])
-@pytest.mark.parametrize(("policy", "sight"), [("cpu", "buffers"), ("full", "buffers"), ("full", "direct")])
+@pytest.mark.parametrize("sight", ["buffers", "direct"])
+@pytest.mark.parametrize("policy", ["cpu", "full"])
 def test_reductions_and_poison(policy, sight, debug):
     space = region((5, 4, 9))
     partition = Partition(space, (1, 2, 2))

@@ -1,6 +1,7 @@
 // From a level of multigrid to the next coarser one, whose cells fill the same domain.
 #include "cell.h"
 #include "faces.h"
+#include "unit.h"
 
 // Flux out of a cell through one of its faces
 FN real outward(real here, real there, bool at_face, real mirror) { return (at_face ? mirror * here : there) - here; }
@@ -44,4 +45,10 @@ TASK restrict_residual(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONA
 // all = part, on blocks each of which then has all of it, perhaps in another precision
 TASK gather(Range range, ForeignOf<Real_part> part, Out all) {
   for_cells(range, CELL(c) { all[c] = at(part, c.i, c.j, c.k); });
+}
+
+// all = part in units of the right-hand side: single precision holds numbers from 1e-38 on, flows may be weaker
+TASK gather_in_units(Range range, ForeignOf<Real_part> part, Out all, In64 norm) {
+  const double inverse = 1 / unit_of(*norm);
+  for_cells(range, CELL(c) { all[c] = real(inverse * *place(part, c)); });
 }

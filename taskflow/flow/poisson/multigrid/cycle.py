@@ -173,14 +173,18 @@ class Cycle:
         """Yield the launches for the coefficients of all levels, given b on the faces of the grid."""
         return coefficients(b, self.levels)
 
-    def launches(self) -> Sweeping:
-        """Yield the launches of one cycle, and return the field of z on the finest level with its spare field."""
-        return (yield from self._cycle(0, self.shape))
+    def launches(self, norm: str) -> Sweeping:
+        """Yield the launches of one cycle, and return the field of z on the finest level with its spare field.
 
-    def _cycle(self, n: int, shape: Shape) -> Sweeping:
+        If `single`, z is in units of the right-hand side, whose sum of squares is the scalar `norm`: for conjugate
+        gradients, its scale does not matter.
+        """
+        return (yield from self._cycle(0, self.shape, norm if self.single else None))
+
+    def _cycle(self, n: int, shape: Shape, norm: str | None = None) -> Sweeping:
         level = self.levels[n]
         if level.part:
-            yield from gathering(level, level.part, level.rhs, level.mesh.box)
+            yield from gathering(level, level.part, level.rhs, level.mesh.box, norm)
         if n == len(self.levels) - 1:
             return (yield from self._solve(level))
         at = yield from self.smoother.begin(level, self.before, level.layers.smoothed)

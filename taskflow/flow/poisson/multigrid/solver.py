@@ -34,6 +34,11 @@ def correct_by(p: ReadWrite, z: ForeignAny) -> None:
     """p = p + z"""
 
 
+@task(kernel=KERNELS / "poisson" / "improvement.cu")
+def correct_by_units(p: ReadWrite, z: ForeignAny, *, norm: Scalar) -> None:
+    """p = p + unit z, see `gather_in_units`"""
+
+
 @dataclass(frozen=True)
 class Cycling(Solver):
     """Solver with one multigrid cycle per round, until a tolerance is reached."""
@@ -71,8 +76,11 @@ class Multigrid(Cycling):
         yield self.tolerance.repeat(self._body)
 
     def _body(self, f: Roles) -> Iterator[Launch]:
-        z = (yield from self.cycle.launches()).p
-        yield correct_by(f.p, z, over=self.cycle.mesh.box).with_ghosts(1)
+        norm, over = f.scalar("norm"), self.cycle.mesh.box
+        z = (yield from self.cycle.launches(norm)).p
+        single = self.cycle.single
+        corrected = correct_by_units(f.p, z, over=over, norm=norm) if single else correct_by(f.p, z, over=over)
+        yield corrected.with_ghosts(1)
         yield self.operator.find_residual(f, self.cycle.residual)
 
 
@@ -138,14 +146,14 @@ class ConjugateGradients(Cycling):
     def _first(self, f: Roles) -> Iterator[Launch]:
         """Yield the first iteration, along the direction z of the cycle."""
         cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz")
-        z = (yield from cycle.launches()).p
+        z = (yield from cycle.launches(f.scalar("norm"))).p
         yield cg_first_inner_products(cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
         yield cg_first_update(f.p, f.direction, z, over=cycle.mesh.box, **numbers).with_ghosts(1)
         yield self.operator.find_residual(f, cycle.residual)
 
     def _further(self, f: Roles) -> Iterator[Launch]:
         cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz", "zAd", "dAd")
-        z = (yield from cycle.launches()).p
+        z = (yield from cycle.launches(f.scalar("norm"))).p
         yield cg_inner_products(f.direction, cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
         yield cg_update(f.p, f.direction, z, over=cycle.mesh.box, **numbers).with_ghosts(1)
         yield self.operator.find_residual(f, cycle.residual)

@@ -23,6 +23,7 @@ from taskflow.runtime.tasks import (
     LookupTable,
     LookupTables,
     ReadWrite,
+    Scalar,
     Write,
     box,
     offsets,
@@ -114,10 +115,19 @@ def gather(part: ForeignAny, whole: Write) -> None:
     """whole = part, a field of other blocks on the same cells, of any precision"""
 
 
-def gathering(level: Level, part: str, whole: str, over: Box) -> Iterator[Launch]:
-    """Yield the launches that gather a part of a level, between many blocks axis after axis."""
-    for one, other in pairwise((*level.ways(part), whole)):
+@task(kernel=KERNELS / "poisson" / "transfer.cu")
+def gather_in_units(part: ForeignAny, whole: Write, *, norm: Scalar) -> None:
+    """whole = part / unit, a power of two near sqrt(norm)"""
+
+
+def gathering(level: Level, part: str, whole: str, over: Box, norm: str | None = None) -> Iterator[Launch]:
+    """Yield the launches that gather a part of a level, between many blocks axis after axis, in units of `norm` if it
+    is given.
+    """
+    *between, (last, target) = pairwise((*level.ways(part), whole))
+    for one, other in between:
         yield gather(one, other, over=over)
+    yield gather_in_units(last, target, over=over, norm=norm) if norm else gather(last, target, over=over)
 
 
 @lru_cache(maxsize=64)

@@ -190,6 +190,11 @@ class Channel(ABC):
         """The connected blocks."""
         return self._peers
 
+    @property
+    def routes(self) -> dict[int, str]:
+        """The transport to each connected block."""
+        return dict.fromkeys(self._peers, self.name)
+
     def greet(self, deadline: Deadline) -> None:
         """Exchange a message with every peer. Collective. On return every peer has answered, every path works, and the
         death of a peer ends the waits for it within seconds. Raises as `Pending.wait`.

@@ -57,7 +57,7 @@ class Bell:
         self._rung = False
         self._asleep = False
         self._engines: tuple[Engine, ...] = ()
-        self._spin = self._patience = spin
+        self.spin = self._patience = spin
         self._poll = select.poll()
         self._poll.register(self._inlet, select.POLLIN)
 
@@ -82,7 +82,7 @@ class Bell:
                 if descriptor == self._inlet:
                     os.read(self._inlet, 4096)
         self._asleep = self._rung = False
-        self._patience = self._spin if time.perf_counter() - asleep < SHORT else self._patience / 2
+        self._patience = self.spin if time.perf_counter() - asleep < SHORT else self._patience / 2
 
     def _stir(self) -> bool:
         """Drive every engine, repeatedly for a short time if none makes progress. Return True if one did, or if the

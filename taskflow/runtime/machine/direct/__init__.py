@@ -1,4 +1,5 @@
-"""Direct transfers: GPUs of one host that access each other's memory, and wait for each other on the device."""
+"""Direct transfers: blocks that access each other's memory, on GPUs of one host or on cores of one process."""
 
 from taskflow.runtime.machine.direct.board import Board, Inboxes
 from taskflow.runtime.machine.direct.exchange import DirectExchange, Neighbourhood
+from taskflow.runtime.machine.direct.host import HostExchange, HostNeighbourhood, share_process

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -178,21 +179,41 @@ def cuda_function(file: str | Path, name: str, size: int) -> Any:
 
 def copy_lists(device: Device, pairs: Sequence[tuple[Array, Array]], lane: Lane | None) -> list[Callable[[], None]]:
     """Return operations that do `target[...] = source` for all pairs of views [z, y, x], one per size of values."""
+    make = _host_list if device.kind == "cpu" else _cuda_list
+    return [make(device, size, group, lane) for size, group in by_size(device, pairs).items()]
+
+
+def by_size(device: Device, pairs: Iterable[tuple[Array, Array]]) -> dict[int, list[tuple[Array, Array]]]:
+    """Return pairs of views [z, y, x] that are not empty, by the unit in which they are copied."""
     sizes: dict[int, list[tuple[Array, Array]]] = {}
     for target, source in ((target, source) for target, source in pairs if target.size):
         size = target.dtype.itemsize if device.kind == "cpu" else word([(target, source)])
         sizes.setdefault(size, []).append((target, source))
-    make = _host_list if device.kind == "cpu" else _cuda_list
-    return [make(device, size, group, lane) for size, group in sizes.items()]
+    return sizes
 
 
 def _host_list(
     device: Device, size: int, pairs: Sequence[tuple[Array, Array]], lane: Lane | None
 ) -> Callable[[], None]:
-    rows = part_rows(size, pairs)
-    begins = np.array([0, *accumulate(rows["cells"].tolist())], np.int64)
-    function = compile_host.library(_text("copy_list.cu", size)).copy_list
-    return list_call(function, rows.ctypes.data, begins, device.threads, (rows, pairs))
+    copies = HostCopies.of(size, pairs)
+    return list_call(copies.function, copies.rows.ctypes.data, copies.begins, device.threads, copies)
+
+
+@dataclass(frozen=True, eq=False)
+class HostCopies:
+    """The arguments of copy_list.cu on a CPU: a function, the structs Part of `pairs`, and the first cell of each."""
+
+    function: Any
+    rows: np.ndarray
+    begins: np.ndarray
+    pairs: Sequence[tuple[Array, Array]]
+
+    @classmethod
+    def of(cls, size: int, pairs: Sequence[tuple[Array, Array]]) -> HostCopies:
+        """Return the copies of views [z, y, x] in units of `size` bytes."""
+        rows = part_rows(size, pairs)
+        begins = np.array([0, *accumulate(rows["cells"].tolist())], np.int64)
+        return cls(compile_host.library(_text("copy_list.cu", size)).copy_list, rows, begins, pairs)
 
 
 def _cuda_list(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeGuard, cast
+from typing import Any, TypeGuard, cast
 
 from taskflow.common.caching import cached_property
 from taskflow.runtime.machine.device import Call, Event, Lane
-from taskflow.runtime.machine.direct import DirectExchange, Neighbourhood
-from taskflow.runtime.machine.direct.flags import Flag
+from taskflow.runtime.machine.direct import DirectExchange, HostExchange, HostNeighbourhood, Neighbourhood
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.deadlock import Rings, turns
 from taskflow.runtime.machine.trace.gather import Group, gathered, list_keys
@@ -73,7 +72,7 @@ class Tracer:
     mapper: Mapper
     reduce: Callable[[AllReduce, bool], None]
     lanes: tuple[Lane, Lane]
-    near: Neighbourhood | None = None
+    near: Neighbourhood | HostNeighbourhood | None = None
 
     def trace(self, analysis: Analysis, state: int) -> Trace:
         """Bind the graph of this block; for `state` see `Trace`."""
@@ -99,7 +98,7 @@ class _Pass:
         self.tracer, self.graph, self.lanes = tracer, analysis.graph, tracer.lanes
         near = tracer.near
         messages = {node.message for node in self.graph.nodes if isinstance(node, Send | Receive)}
-        self.exchange: DirectExchange | None = near.exchange(messages) if near is not None else None
+        self.exchange: DirectExchange | HostExchange | None = near.exchange(messages) if near is not None else None
         self.folds_on_device = near is not None and near.complete
         two, mapper = self.lanes[0] is not self.lanes[1], tracer.mapper
         self.numbers = [int(two and urgent) for urgent in mapper.urgent(self.graph.nodes, tracer.direct)]
@@ -109,7 +108,7 @@ class _Pass:
         self.alone = any(len(node.partition) == 1 for node in computed)
         self.wavefront = Wavefront(tracer.binder, mapper.cache)
         self.sends: list[Operation] = []  # messages whose packing has been enqueued
-        self.claims: list[tuple[int, Flag]] = []  # the next copy waits for these
+        self.claims: list[tuple[int, Any]] = []  # the next copy waits for these
         self.stages: list[tuple[int, SlabStage]] = []  # launches that can be done slab by slab
         self.list = self._listing()
         order = turns(self.graph, self.numbers, tracer.direct).order(tracer.priority)
