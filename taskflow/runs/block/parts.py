@@ -26,7 +26,7 @@ from taskflow.systems.records.particles import Clouds
 
 
 class RunParts:
-    """What a run loop drives. `runs.state.restart` reads the state that a checkpoint holds of it."""
+    """Model, clock, schedules and records that a run loop drives, with the state that checkpoints keep of them."""
 
     def __init__(self, job: RunStart, shard: Shard, control: Control) -> None:
         self.job, self.shard, self.spec, policy = job, shard, job.spec, job.policy

@@ -17,7 +17,7 @@ from taskflow.runtime.machine.agreement import Agreement
 from taskflow.runtime.machine.channel import BlockReducer, Channel, Deadline
 from taskflow.runtime.machine.device import Device, Gpu, Lane, lanes
 from taskflow.runtime.machine.direct import HostNeighbourhood, Neighbourhood, share_process
-from taskflow.runtime.machine.kernel.host_call import Replay
+from taskflow.runtime.machine.kernel.host_call import CallSequence
 from taskflow.runtime.machine.kernel.instance import Instances, extreme
 from taskflow.runtime.machine.trace.binding import Binder
 from taskflow.runtime.machine.trace.mapper import Mapper, Trial
@@ -97,7 +97,7 @@ class Shard:
             if looks and self.scalars[until]:
                 return
 
-    def _closed(self, program: Program) -> tuple[Replay, Trace] | None:
+    def _closed(self, program: Program) -> tuple[CallSequence, Trace] | None:
         """Return the trace of a pass that leads from this state to the same one without the host, or None."""
         (part, *more), after = self._traces.planned(program, self.roles)
         if more or not isinstance(part, Stretch) or after.key() != self.roles.key() or part not in self._trials:
@@ -107,7 +107,7 @@ class Shard:
             return None
         marked = self._agreement is not None or self._traces.instrument is not None or not self._trials[part].over
         replay, *others = trace.calls
-        return (replay, trace) if isinstance(replay, Replay) and not others and not marked else None
+        return (replay, trace) if isinstance(replay, CallSequence) and not others and not marked else None
 
     def prepare(self, programs: Iterable[Program]) -> None:
         """Compile the kernels of programs concurrently before the first pass. May be called from another thread."""

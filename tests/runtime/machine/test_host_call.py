@@ -8,7 +8,7 @@ import pytest
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel.compile_host import library
-from taskflow.runtime.machine.kernel.host_call import Replay, host_call, joined, list_call
+from taskflow.runtime.machine.kernel.host_call import CallSequence, host_call, joined, list_call
 from taskflow.runtime.regions import Partition, region
 from taskflow.runtime.tasks import ReadWrite, Reduce, Scalar, task
 
@@ -36,7 +36,7 @@ def add(number):
 
 def test_calls_in_a_row_are_one(number):
     calls = list(joined([grow(number, 1.0), add(number), lambda: number.__imul__(-1), grow(number, 4.0)]))
-    assert [isinstance(call, Replay) for call in calls] == [True, False, True]
+    assert [isinstance(call, CallSequence) for call in calls] == [True, False, True]
     for call in calls:
         call()
     assert number[0] == 2 * -(3 + 7205) + 4
@@ -49,7 +49,7 @@ def test_each_alone_does_the_same(number):
 
 
 def test_replays_end_where_a_number_says_so(number):
-    stop, replay = np.zeros(1), Replay([grow(number, 1.0)])
+    stop, replay = np.zeros(1), CallSequence([grow(number, 1.0)])
     assert replay.repeat(4, stop.ctypes.data) == 4
     assert number[0] == 31
     stop[0] = -1

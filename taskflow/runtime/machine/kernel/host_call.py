@@ -51,7 +51,7 @@ class HostCall:
         self._function(*self._words)
 
 
-class Replay:
+class CallSequence:
     """Calls in a row as one call."""
 
     def __init__(self, calls: Sequence[HostCall]) -> None:
@@ -72,7 +72,7 @@ def joined(calls: Sequence[Callable[[], None]]) -> Iterator[Callable[[], None]]:
     """Yield the calls. Consecutive calls of compiled functions are one."""
     for compiled, row in groupby(calls, lambda call: isinstance(call, HostCall)):
         some: Any = list(row)
-        yield from [Replay(some)] if compiled else some
+        yield from [CallSequence(some)] if compiled else some
 
 
 def thunk(name: str, kinds: Sequence[str]) -> str:
