@@ -4,24 +4,26 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from taskflow.flow.boundaries.collocated import CellFields, Condition
-from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, BoxSide, Side, Velocity
-from taskflow.flow.grid import AXES, Grid
+from taskflow.flow.boundaries.condition import Boundaries, Side, Velocity
+from taskflow.flow.boundaries.openings import all_conditions, parts
+from taskflow.flow.grid import Grid
 from taskflow.runtime.tasks import FACES, Launch
 
 
 def open_sides(boundaries: Boundaries) -> list[str]:
     """Return the faces through which fluid may pass."""
-    return [face for face, side in boundaries.items() if side.permeable]
+    return [face for face in FACES if any(of == face and side.permeable for of, side in all_conditions(boundaries))]
 
 
 def entrances(boundaries: Boundaries) -> list[str]:
     """Return the faces with inflow values, from x_min to z_max."""
-    return [face for face in FACES if face in boundaries and boundaries[face].enters]
+    return [face for face in FACES if any(of == face and side.enters for of, side in all_conditions(boundaries))]
 
 
 def pressure_sides(boundaries: Boundaries) -> list[str]:
-    """Return the faces on which p = 0 in the pressure equation, from x_min to z_max."""
-    return [face for face in FACES if face in boundaries and boundaries[face].fixes_pressure]
+    """Return the faces on which p = 0 in the pressure equation, at least in part, from x_min to z_max."""
+    sides = all_conditions(boundaries)
+    return [face for face in FACES if any(of == face and side.fixes_pressure for of, side in sides)]
 
 
 def normal_velocity(velocity: Velocity, boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
@@ -29,7 +31,7 @@ def normal_velocity(velocity: Velocity, boundaries: Boundaries, grid: Grid) -> I
 
     Raises BadInput if a side moves out of its plane.
     """
-    for side, condition in _in_order(boundaries, grid):
+    for side, condition in parts(boundaries, grid):
         yield from condition.normal(velocity, side)
 
 
@@ -39,7 +41,7 @@ def velocity_ghosts(velocity: Velocity, boundaries: Boundaries, grid: Grid, endi
     `ending` is the suffix of the stage's scalars. Call after `normal_velocity`, for the ghost cells at edges between
     two boundaries.
     """
-    for side, condition in _in_order(boundaries, grid):
+    for side, condition in parts(boundaries, grid):
         if not condition.filled:
             yield from condition.velocity_ghosts(velocity, side, ending)
 
@@ -51,19 +53,9 @@ def temperature_ghosts(
 
     Raises BadInput for a heat flux into a fluid that conducts no heat.
     """
-    for side, condition in _in_order(boundaries, grid):
+    for side, condition in parts(boundaries, grid):
         if not condition.filled:
             yield from condition.temperature_ghosts(temperature, side, diffusivity, ending)
-
-
-def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCondition]]:
-    """Return sides with their conditions from x_min to z_max. Raises ValueError if they do not match the grid's walls.
-    """
-    ends = {"min": grid.low, "max": grid.high}
-    walls = {f"{name}_{end}" for name, axis in AXES.items() for end, flags in ends.items() if flags[axis]}
-    if set(boundaries) != walls:
-        raise ValueError(f"boundaries are given for {sorted(boundaries)}; the grid has walls at {sorted(walls)}")
-    return [(BoxSide(face, grid), boundaries[face]) for face in FACES if face in boundaries]
 
 
 def side_ghosts(side: Side, fields: CellFields, numbers: Condition) -> Iterator[Launch]:

@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.condition import Boundaries, BoxSide
+from taskflow.flow.boundaries.box_side import BoxSide
+from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.grid import Grid
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson.lines import Lines, begin_lines, end_lines
