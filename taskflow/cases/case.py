@@ -74,7 +74,7 @@ class Case(TableValue):
     grid: GridTable = entry("the domain and its cells", remedy="give a table [grid] with cells and lengths")
     fluid: FluidTable = entry("the fluid", remedy="give a table [fluid] with viscosity")
     boundaries: Boundaries = entry("the six sides of the domain", remedy="give a table [boundaries] with all sides")
-    openings: Openings = entry("parts of sides with conditions of their own", ())
+    openings: Openings = entry("parts of sides with separate conditions", ())
     heat: Heat | None = optional("temperature and buoyancy")
     scalars: Scalars = entry("passive scalars", ())
     turbulence: TurbulenceTable | None = optional("subgrid-scale model")

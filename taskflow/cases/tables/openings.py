@@ -1,4 +1,4 @@
-"""Openings: parts of a side of a box with conditions of their own, [[openings]]."""
+"""Openings: parts of a side of a box with separate conditions, [[openings]]."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _released(raw: object) -> dict[str, Value]:
 
 
 class OpeningTable(Boundary):
-    """A part of a side with a condition of its own. The other keys are those of a side of its type."""
+    """A part of a side with a separate condition. The other keys are those of a side of its type."""
 
     placing: ClassVar[frozenset[str]] = frozenset(("type", "name", "side", "box", "disk", "where", "scalars"))
 

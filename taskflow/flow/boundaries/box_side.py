@@ -149,7 +149,7 @@ class BoxSide:
         return tuple(boxes)
 
     def _cells(self, name: str) -> np.ndarray:
-        """Return whether values along both axes, from one before the first to one behind the last, belong to it."""
+        """Return whether values along both axes, from one before the first to one after the last, belong to it."""
         assert self.part is not None
         inside, beside = self._marked(self.part.inside or ()), self._marked(self.part.beside)
         for row, axis in enumerate(reversed(self.along)):

@@ -1,4 +1,4 @@
-"""Sides with openings: parts with conditions of their own."""
+"""Sides with openings: parts with separate conditions."""
 
 from __future__ import annotations
 
