@@ -10,7 +10,7 @@ from pydantic import ValidationInfo, field_validator
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.profile_table import ProfileTable
 from taskflow.cases.formulas.values import checked, saying, text
-from taskflow.cases.language.problems import Key, Problem, exclusive, missing, numbered, present, wrong
+from taskflow.cases.language.problems import CaseError, Key, Problem, exclusive, missing, numbered, present, wrong
 from taskflow.cases.language.table import NonNegative, Number, Positive, Table, Vector, entry, optional, reads, written
 from taskflow.cases.tables.control import Time
 from taskflow.cases.tables.grid import AXES, GridTable
@@ -170,6 +170,13 @@ class Boundaries(Table):
             return {"type": value}
         return value
 
+    @field_validator(*FACES)
+    @classmethod
+    def _stays_in_its_plane(cls, side: Side, info: ValidationInfo) -> Side:
+        if side and (problem := _leaves_its_plane(side, str(info.field_name)[0])):
+            raise CaseError(problem)
+        return side
+
 
 def walls_have_room(grid: GridTable, boundaries: Boundaries) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
@@ -180,13 +187,17 @@ def walls_have_room(grid: GridTable, boundaries: Boundaries) -> Iterator[Problem
             yield wrong(("boundaries", face), side.written(), remedy)
 
 
+def _leaves_its_plane(side: Boundary, axis: str) -> Problem | None:
+    normal = side.velocity[AXES.index(axis)] if side.kind.solid and side.velocity else 0.0
+    remedy = f"{called(side.kind)} moves in its own plane only; give 0 as its {axis} component, or an inflow"
+    return wrong("velocity", side.velocity, remedy) if normal != 0 else None
+
+
 def walls_stay(boundaries: Boundaries) -> Iterator[Problem]:
     """Walls move in their own planes."""
     for face, side in boundaries.sides.items():
-        axis, velocity = face[0], side.velocity
-        if side.kind.solid and velocity and velocity[AXES.index(axis)] != 0:
-            remedy = f"{called(side.kind)} moves in its own plane only; give 0 as its {axis} component, or an inflow"
-            yield wrong(("boundaries", face, "velocity"), velocity, remedy)
+        if problem := _leaves_its_plane(side, face[0]):
+            yield problem.within(("boundaries", face))
 
 
 def _outflow_is_determined(boundaries: Boundaries, opened: tuple[Boundary, ...]) -> Iterator[Problem]:
@@ -249,5 +260,5 @@ def _lines_end_at_walls(boundaries: Boundaries, grid: GridTable, time: Time) -> 
 
 
 Boundaries.rules = (
-    walls_have_room, walls_stay, _outflow_is_determined, inflow_fits_its_side, values_may_vary, _lines_end_at_walls,
+    walls_have_room, _outflow_is_determined, inflow_fits_its_side, values_may_vary, _lines_end_at_walls,
 )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from taskflow.flow.boundaries.box_side import Boxes, BoxSide, Part
 from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition
-from taskflow.flow.grid import AXES, Grid
+from taskflow.flow.grid import Grid
 from taskflow.runtime.tasks import FACES
 
 
@@ -49,13 +49,7 @@ def all_conditions(boundaries: Boundaries) -> list[tuple[str, BoundaryCondition]
 
 
 def parts(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCondition]]:
-    """Return the sides from x_min to z_max with their conditions, each followed by its openings. Raises ValueError if
-    they do not match the grid's walls.
-    """
-    ends = {"min": grid.low, "max": grid.high}
-    walls = {f"{name}_{end}" for name, axis in AXES.items() for end, flags in ends.items() if flags[axis]}
-    if set(boundaries) != walls:
-        raise ValueError(f"boundaries are given for {sorted(boundaries)}; the grid has walls at {sorted(walls)}")
+    """Return the sides from x_min to z_max with their conditions, each followed by its openings."""
     found = []
     for face in (face for face in FACES if face in boundaries):
         own = [opening for opening in openings(boundaries) if opening.face == face]

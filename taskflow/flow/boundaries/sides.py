@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import CellFields, Condition
-from taskflow.flow.boundaries.condition import Boundaries, Side, Velocity
+from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, Side, Velocity
 from taskflow.flow.boundaries.openings import all_conditions, parts
-from taskflow.flow.grid import Grid
+from taskflow.flow.grid import AXES, Grid
 from taskflow.runtime.tasks import FACES, Launch
 
 
@@ -31,7 +32,7 @@ def normal_velocity(velocity: Velocity, boundaries: Boundaries, grid: Grid) -> I
 
     Raises BadInput if a side moves out of its plane.
     """
-    for side, condition in parts(boundaries, grid):
+    for side, condition in _in_order(boundaries, grid):
         yield from condition.normal(velocity, side)
 
 
@@ -41,7 +42,7 @@ def velocity_ghosts(velocity: Velocity, boundaries: Boundaries, grid: Grid, endi
     `ending` is the suffix of the stage's scalars. Call after `normal_velocity`, for the ghost cells at edges between
     two boundaries.
     """
-    for side, condition in parts(boundaries, grid):
+    for side, condition in _in_order(boundaries, grid):
         if not condition.filled:
             yield from condition.velocity_ghosts(velocity, side, ending)
 
@@ -53,9 +54,18 @@ def temperature_ghosts(
 
     Raises BadInput for a heat flux into a fluid that conducts no heat.
     """
-    for side, condition in parts(boundaries, grid):
+    for side, condition in _in_order(boundaries, grid):
         if not condition.filled:
             yield from condition.temperature_ghosts(temperature, side, diffusivity, ending)
+
+
+def _in_order(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCondition]]:
+    """Return all parts of sides. Raises ValueError if the sides do not match the grid's walls."""
+    ends = {"min": grid.low, "max": grid.high}
+    walls = {f"{name}_{end}" for name, axis in AXES.items() for end, flags in ends.items() if flags[axis]}
+    if set(boundaries) != walls:
+        raise ValueError(f"boundaries are given for {sorted(boundaries)}; the grid has walls at {sorted(walls)}")
+    return parts(boundaries, grid)
 
 
 def side_ghosts(side: Side, fields: CellFields, numbers: Condition) -> Iterator[Launch]:
