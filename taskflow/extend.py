@@ -19,7 +19,8 @@ _ROOMS = {
     "taskflow.flow.scalars.quantity": ("Quantity",),
     "taskflow.flow.closures": ("Closure", "register_closure"),
     "taskflow.flow.boundaries.collocated": ("FLOW", "METRICS", "SPEEDS", "CellFields", "Condition"),
-    "taskflow.flow.boundaries.condition": ("BoundaryCondition", "BoxSide", "GivenValues", "Side"),
+    "taskflow.flow.boundaries.box_side": ("BoxSide",),
+    "taskflow.flow.boundaries.condition": ("BoundaryCondition", "GivenValues", "Side"),
     "taskflow.flow.boundaries.boundary": ("INSIDE",),
     "taskflow.flow.boundaries.opening": ("OpenSide",),
     "taskflow.flow.boundaries.kinds": ("register_boundary",),
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from taskflow.cases.timing.schedule import Tick as Tick
     from taskflow.common.rows import Row as Row
     from taskflow.flow.boundaries.boundary import INSIDE as INSIDE
+    from taskflow.flow.boundaries.box_side import BoxSide as BoxSide
     from taskflow.flow.boundaries.collocated import (
         FLOW as FLOW,
     )
@@ -102,9 +104,6 @@ if TYPE_CHECKING:
     )
     from taskflow.flow.boundaries.condition import (
         BoundaryCondition as BoundaryCondition,
-    )
-    from taskflow.flow.boundaries.condition import (
-        BoxSide as BoxSide,
     )
     from taskflow.flow.boundaries.condition import (
         GivenValues as GivenValues,

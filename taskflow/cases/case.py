@@ -24,6 +24,7 @@ from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.method import Kind, Method, choose, read_tables, reads, replacements, system_of, unsupported
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
+from taskflow.cases.tables.openings import Openings
 from taskflow.cases.tables.particles import Particles
 from taskflow.cases.tables.physics import FluidTable, Forcing, Heat, TurbulenceTable
 from taskflow.cases.tables.pictures import Pictures
@@ -75,6 +76,7 @@ class Case(TableValue):
     grid: GridTable = entry("the domain and its cells", remedy="give a table [grid] with cells and lengths")
     fluid: FluidTable = entry("the fluid", remedy="give a table [fluid] with viscosity")
     boundaries: Boundaries = entry("the six sides of the domain", remedy="give a table [boundaries] with all sides")
+    openings: Openings = entry("parts of sides with separate conditions", ())
     heat: Heat | None = optional("temperature and buoyancy")
     scalars: Scalars = entry("passive scalars", ())
     turbulence: TurbulenceTable | None = optional("subgrid-scale model")
@@ -125,7 +127,7 @@ class Case(TableValue):
         if problems:
             raise CaseError(*elsewhere(problems, system, _kinds()))
         for name, table in tables.items():
-            values[name] = table.completed(known) if isinstance(table, Table) else table
+            values[name] = _completed(table, known)
         super().__init__(**values)
         self._given = source
 
@@ -238,11 +240,16 @@ class Case(TableValue):
         side: Boundary | None = getattr(self.boundaries, face) if not self.periodic[AXES.index(face[0])] else None
         if side is None:
             return Boundary.model_construct(type="periodic", velocity=AT_REST, heat_flux=0.0)
-        if side.kind.permeable:
-            return side
-        kind = Slip.name if issubclass(side.kind, Slip) else side.type
-        flux = None if side.temperature is not None else side.heat_flux or 0.0
-        return side.model_copy(update={"type": kind, "velocity": side.velocity or AT_REST, "heat_flux": flux})
+        return _resolved(side)
+
+    @property
+    def conditions(self) -> Iterator[tuple[str, str, str, Boundary]]:
+        """Yield the key, the face, the table and the condition, with defaults, of each side and each opening of a box.
+        """
+        for face in self.boundaries.sides:
+            yield face, face, f"boundaries.{face}", self.boundary(face)
+        for n, opening in enumerate(self.openings, start=1):
+            yield f"opening{n}", opening.side, f"openings[{n}]", _resolved(opening)
 
     @property
     def end_time(self) -> float:
@@ -253,6 +260,21 @@ class Case(TableValue):
         """Return the schedule of the run, with the step limit of its model."""
         time = self.time
         return Clock(limit, time.end, time.steps, self.output.every, self.monitor.every, self.checkpoint.every)
+
+
+def _completed(table: Any, tables: Mapping[str, Any]) -> Any:
+    if isinstance(table, tuple):
+        return tuple(_completed(item, tables) for item in table)
+    return table.completed(tables) if isinstance(table, Table) else table
+
+
+def _resolved(side: Boundary) -> Boundary:
+    """Return a side or an opening with defaults filled in."""
+    if side.kind.permeable:
+        return side
+    kind = Slip.name if issubclass(side.kind, Slip) else side.type
+    flux = None if side.temperature is not None else side.heat_flux or 0.0
+    return side.model_copy(update={"type": kind, "velocity": side.velocity or AT_REST, "heat_flux": flux})
 
 
 def _kinds() -> dict[str, type[Table]]:
@@ -304,6 +326,8 @@ def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[s
     periodic, the `staggered` grid.
     """
     yield "tables", tables
+    if "openings" in tables or not reads(system, "openings"):
+        yield "opened", tables.get("openings", ())
     needed = {"heat", "scalars", "turbulence"}
     if system is not None:
         partly = {place.partition(".")[0] for place in system.supports.places}

@@ -15,12 +15,12 @@ LARGEST = 1_000_000  # bytes
 DOTS = 100  # in a key
 SEPARATORS = re.compile(r"[,=\[\]{}\n#]")
 FILES = (
-    (("boundaries",), "table"), (("grid", "stretching"), "faces"), (("obstacles",), "file"),
+    (("boundaries",), "table"), (("openings",), "table"), (("grid", "stretching"), "faces"), (("obstacles",), "file"),
     (("two_phase", "shapes"), "file"), ((), "file"), ((), "map"), ((), "section"),
     (("initial",), "source"),
 )  # fmt: skip
 KNOWN = ("section",)  # keys that name a file, where that has a suffix, or else something known
-IN_TIME = ("boundaries", "body", "scalars")  # tables with what may change in time
+IN_TIME = ("boundaries", "openings", "body", "scalars")  # tables with what may change in time
 DEEPEST = 5  # levels of tables and lists in them, as in scalars[1].boundaries.z_min.value
 _OVERRIDE = re.compile(r"\s*([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*=\s*(.*?)\s*", re.DOTALL)
 _DECIMAL = re.compile(r"[+-]?(\d+\.|\.\d+)([eE][+-]?\d+)?")

@@ -8,8 +8,10 @@ from dataclasses import KW_ONLY, dataclass
 
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies import Obstacles
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.boundaries.sides import open_sides
 from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting, buoyancy_frequency
@@ -63,6 +65,11 @@ class FlowModel(Model):
     def grid(self) -> Grid:
         """The constants of the grid that kernels read."""
         return self.staggered.constants
+
+    @cached_property
+    def sides(self) -> tuple[BoxSide, ...]:
+        """The sides, and their openings."""
+        return tuple(side for side, _ in parts(self.boundaries, self.grid))
 
     @property
     def uniform_axes(self) -> tuple[int, ...]:

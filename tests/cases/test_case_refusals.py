@@ -43,7 +43,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"boundaries__z_max__velocty": 1},
      "boundaries.z_max.velocty = 1: unknown key; did you mean boundaries.z_max.velocity?"),
     ({"fluid__qqq": 1}, "fluid.qqq = 1: unknown key; known here: viscosity, scheme"),
-    ({"self": 1}, "self = 1: unknown key; known here: title, method, grid, fluid, boundaries, heat, scalars, "
+    ({"self": 1}, "self = 1: unknown key; known here: title, method, grid, fluid, boundaries, openings, heat, scalars, "
                   "turbulence, body, forcing, obstacles, bodies, initial, time, motion, pressure, expressions, output, "
                   "statistics, spectra, probes, planes, surfaces, isosurfaces, particles, pictures, monitor, "
                   "checkpoint, machine"),
@@ -169,12 +169,12 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"boundaries__y": ...},
      'boundaries.y_min: missing; and so is y_max; give each a type, or y = "periodic" for the pair'),
     ({"boundaries__x_min": ...},
-     'boundaries.x_min: missing; give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'),
+     'boundaries.x_min: missing; give it a type, "wall", "slip", "symmetry", "inflow", "outflow" or "vent"'),
     ({"boundaries__y_min": "wall"}, 'boundaries.y_min = "wall": y sets both sides; omit y or y_min'),
     ({"boundaries__x_min": "wal"},
-     'boundaries.x_min = "wal": give "wall", "slip", "symmetry", "inflow" or "outflow"; did you mean "wall"?'),
+     'boundaries.x_min = "wal": give "wall", "slip", "symmetry", "inflow", "outflow" or "vent"; did you mean "wall"?'),
     ({"boundaries__x_min": {"velocity": [0, 0, 1]}},
-     'boundaries.x_min.type: missing; give it a type, "wall", "slip", "symmetry", "inflow" or "outflow"'),
+     'boundaries.x_min.type: missing; give it a type, "wall", "slip", "symmetry", "inflow", "outflow" or "vent"'),
     ({"boundaries__x_min": 3}, "boundaries.x_min = 3: give a table"),
     ({"boundaries__z_max__velocity": [1, 0, 0.5]},
      "boundaries.z_max.velocity = [1.0, 0.0, 0.5]: "
@@ -241,7 +241,8 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      "boundaries.x_min.heat_flux = 1.0: no heat flows without heat.diffusivity; give one"),
     ({"heat": {}}, "heat.diffusivity: missing; give the thermal diffusivity, a number >= 0"),
     ({"heat": {"diffusivity": 1}, "boundaries__x_max": {"type": "slip", "temperature": 2}},
-     'boundaries.x_max.temperature = 2: a slip boundary has none; omit it, or give type = "wall" or "inflow"'),
+     'boundaries.x_max.temperature = 2: a slip boundary has none; omit it, or give type = "wall" or "inflow" or '
+     '"vent"'),
     # expressions
     ({"initial__velocity": ["sin(x", 0, 0]},
      f'initial.velocity = ["sin(x", 0, 0]: give three numbers or expressions, {VECTOR} '

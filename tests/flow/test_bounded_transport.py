@@ -9,6 +9,7 @@ import pytest
 
 from taskflow.flow import Fixed, Flux, Quantity, Transport
 from taskflow.flow.bodies import flags
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.scalars import transport as bounded
 from taskflow.runtime.regions import Box
 from tests import reference
@@ -157,7 +158,8 @@ def test_a_step_of_eulers_of_the_stated_length_stays_within_bounds(walls, share,
         kappa = share / (bounded.SPREADINGS * once * dt)
         hand.scalars["dt"] = dt
         faces = {face: Fixed(n % 2) if n < 4 else Flux(0.0) for n, face in enumerate(hand.faces())}
-        hand.run(*Quantity("q", Transport(kappa), bounded=True, faces=faces).ghosts("q", grid))
+        sides, carried = [BoxSide(face, grid) for face in faces], Quantity("q", Transport(kappa), True, faces=faces)
+        hand.run(*carried.ghosts("q", sides, ("u", "v", "w")))
         before = hand.values("q").copy()
         hand.run(hand.launch(EULER, {"grid": grid, "transport": Transport(kappa)}))
         after = hand.values("q_new")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.outflow import QUANTA, balance, opening
 from taskflow.flow.boundaries.sides import temperature_ghosts
 from taskflow.flow.boundaries.wall import Wall
@@ -179,7 +180,8 @@ def test_a_balance_gives_the_mean():
         over = on_face(face, grid)
         before = hand.values("u", over).copy()
         hand.run(exact_sum("u", over=over, total="sum", bound="sum_bound", scale=QUANTA, grid=grid, axis=0, layer=True))
-        hand.run(balance("u", over=over, total="sum", outflow_speed="outflow_speed", opening=opening(face, grid)))
+        about = opening(BoxSide(face, grid))
+        hand.run(balance("u", over=over, total="sum", outflow_speed="outflow_speed", opening=about))
         after = hand.values("u", over)
         assert after.mean() == pytest.approx(sign * 0.7, rel=1e-14)
         assert np.ptp(after - before) < 1e-14

@@ -9,6 +9,7 @@ import pytest
 
 from taskflow.cases import Case
 from taskflow.flow.boundaries.boundary import beyond
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.boundaries.outflow import outlet
 from taskflow.flow.boundaries.outflow_conditions import AdvectedOutflow
@@ -58,7 +59,7 @@ def assert_driven(hand: ByHand, face: str, speed: float) -> None:
     old = layer(before[h], hand, axis, n if high else -1)
     way = DT * speed
     P = old + min(1, way / width) * (p_inner - sign * width / 2 * H - old)
-    P *= max(0, 1 - way / outlet(face, grid).reach) if way > 0 else 0
+    P *= max(0, 1 - way / outlet(BoxSide(face, grid)).reach) if way > 0 else 0
     ByHand.assert_agrees(hand, h, P[(slice(None),) * (2 - axis) + (None,)], beyond(face, grid, edges=False))
     expected = layer(before[q], hand, axis, at) - sign * 2 * DT / width * P
     ByHand.assert_agrees(hand, f"{q}_new", expected[(slice(None),) * (2 - axis) + (None,)], on_face(face, grid))
@@ -66,10 +67,12 @@ def assert_driven(hand: ByHand, face: str, speed: float) -> None:
 
 def test_the_pressure_decays_over_half_the_width_of_the_side():
     """Between walls where there are such, and not over what is one cell thick."""
-    hand = ByHand((5, 1, 6), (True, False, True))
-    assert outlet("x_max", hand.staggered.constants).reach == pytest.approx(1.7 / 2)
-    assert outlet("x_max", ByHand((5, 4, 6), (True, False, True)).staggered.constants).reach == pytest.approx(1.7 / 2)
-    assert outlet("x_max", ByHand((5, 4, 6), (True, False, False)).staggered.constants).reach == pytest.approx(0.7 / 2)
+    for cells, walls, width in (
+        ((5, 1, 6), (True, False, True), 1.7), ((5, 4, 6), (True, False, True), 1.7),
+        ((5, 4, 6), (True, False, False), 0.7),
+    ):  # fmt: skip
+        side = BoxSide("x_max", ByHand(cells, walls).staggered.constants)
+        assert outlet(side).reach == pytest.approx(width / 2)
 
 
 # ------------------------------------------------------------------------------------------ flows that are not parallel

@@ -5,7 +5,6 @@ import pytest
 
 from taskflow import Case
 from taskflow.common.errors import BadInput
-from taskflow.flow.boundaries.inflow import along
 from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.initial.inflow import LogProfile, largest_on_wall
 
@@ -29,7 +28,7 @@ def made(**sides):
 
 def entering(inflows, name, time=0.0):
     """The values of a velocity on x_min, and the places of its points along y and z."""
-    cells = along("x_min", name, inflows.grid.constants)
+    (cells,) = inflows.sides["x_min"].values(name)
     location = {"v": "fy", "w": "fz"}.get(name, "c")
     y, z = (inflows.grid.coordinates(location, a, cells.lo[a], cells.hi[a]) for a in (1, 2))
     return inflows.at("x_min", name, time, cells)[..., 0], np.minimum(y, 1.0), np.minimum(z, 1.5)[:, None]
@@ -92,7 +91,7 @@ def test_a_value_that_is_not_finite_names_key_and_side():
 def test_the_largest_speed_of_a_wall_keeps_its_sign():
     lid = {"type": "wall", "velocity": ["x - 4*y", 0.0, 0.0]}
     case, grid, inflows = made(z_max=lid)
-    assert largest_on_wall("velocity", case.boundary("z_max").velocity[0], case, grid, "z_max") == -4.0
+    assert largest_on_wall("boundaries.z_max.velocity", case.boundary("z_max").velocity[0], case, grid, "z_max") == -4.0
     assert set(inflows.walls) == {"z_max"}
     assert set(inflows.walls["z_max"]) == {"u", "v"}  # none through the wall
 

@@ -10,8 +10,8 @@ from pydantic import ValidationInfo, field_validator
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.profile_table import ProfileTable
 from taskflow.cases.formulas.values import checked, saying, text
-from taskflow.cases.language.problems import CaseError, Problem, exclusive, missing, present, wrong
-from taskflow.cases.language.table import Number, Positive, Table, Vector, entry, optional, reads, written
+from taskflow.cases.language.problems import CaseError, Key, Problem, exclusive, missing, numbered, present, wrong
+from taskflow.cases.language.table import NonNegative, Number, Positive, Table, Vector, entry, optional, reads, written
 from taskflow.cases.tables.control import Time
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.kinds import Kind, SideTable, kind_of
@@ -70,6 +70,9 @@ class Boundary(SideTable):
         "with two phases, of an `inflow`, where it is required: the entering phase, 1 or 2, or the fraction of phase"
         " 1, an expression of x, y, z and t between 0 and 1"
     )
+    loss: NonNegative | None = optional(
+        "of a `vent`: the loss coefficient, pressure lost over density and half the square of the speed", otherwise="0"
+    )
     roughness: Positive | None = optional(
         "with turbulence, of a `wall`: roughness length z_0 of the logarithmic law, at most half the spacing",
         otherwise="smooth wall",
@@ -86,6 +89,19 @@ class Boundary(SideTable):
     @classmethod
     def called(cls, kind: Kind) -> str:
         return f"{called(kind)} boundary"
+
+    def completed(self, tables: Mapping[str, Any]) -> Self:
+        """With heat: a wall that says nothing of it is insulated, what enters has the reference temperature."""
+        heat, kind = tables.get("heat"), self.kind
+        if heat is None:
+            return self
+        ways = present(dict(self), "temperature", "heat_flux", "heat_transfer")
+        if kind.solid and "heat_flux" in kind.keys and not ways:
+            return self.model_copy(update={"heat_flux": 0.0})
+        given = self.temperature is not None or (self.table and "T" in self.table.names)
+        if kind.permeable and "temperature" in kind.keys and not given:
+            return self.model_copy(update={"temperature": heat.reference})
+        return self
 
 
 def called(kind: Kind) -> str:
@@ -138,17 +154,8 @@ class Boundaries(Table):
         return {face: side for face in FACES if (side := getattr(self, face))}
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
-        """With heat: walls that say nothing of it are insulated, inflows have the reference temperature."""
-        heat, filled = tables.get("heat"), {}
-        if heat is None:
-            return self
-        for face, side in self.sides.items():
-            insulated = not present(dict(side), "temperature", "heat_flux", "heat_transfer")
-            if side.kind.solid and "heat_flux" in side.kind.keys and insulated:
-                filled[face] = side.model_copy(update={"heat_flux": 0.0})
-            if side.kind.enters and side.temperature is None and not (side.table and "T" in side.table.names):
-                filled[face] = side.model_copy(update={"temperature": heat.reference})
-        return self.model_copy(update=filled)
+        """See `Boundary.completed`."""
+        return self.model_copy(update={face: side.completed(tables) for face, side in self.sides.items()})
 
     @field_validator(*FACES, mode="before")
     @classmethod
@@ -166,15 +173,12 @@ class Boundaries(Table):
     @field_validator(*FACES)
     @classmethod
     def _stays_in_its_plane(cls, side: Side, info: ValidationInfo) -> Side:
-        axis = str(info.field_name)[0]
-        normal = side.velocity[AXES.index(axis)] if side and side.kind.solid and side.velocity else 0.0
-        if side and normal != 0:
-            remedy = f"{called(side.kind)} moves in its own plane only; give 0 as its {axis} component, or an inflow"
-            raise CaseError(wrong("velocity", side.velocity, remedy))
+        if side and (problem := _leaves_its_plane(side, str(info.field_name)[0])):
+            raise CaseError(problem)
         return side
 
 
-def _walls_have_room(grid: GridTable, boundaries: Boundaries) -> Iterator[Problem]:
+def walls_have_room(grid: GridTable, boundaries: Boundaries) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
         axis = face[0]
         if not side.kind.symmetric and grid.cells[AXES.index(axis)] == 1:
@@ -183,11 +187,27 @@ def _walls_have_room(grid: GridTable, boundaries: Boundaries) -> Iterator[Proble
             yield wrong(("boundaries", face), side.written(), remedy)
 
 
-def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
-    """Convection determines the speed, but not the share of each of several outflows, which pressure does."""
-    sides = boundaries.sides
+def _leaves_its_plane(side: Boundary, axis: str) -> Problem | None:
+    normal = side.velocity[AXES.index(axis)] if side.kind.solid and side.velocity else 0.0
+    remedy = f"{called(side.kind)} moves in its own plane only; give 0 as its {axis} component, or an inflow"
+    return wrong("velocity", side.velocity, remedy) if normal != 0 else None
+
+
+def walls_stay(boundaries: Boundaries) -> Iterator[Problem]:
+    """Walls move in their own planes."""
+    for face, side in boundaries.sides.items():
+        if problem := _leaves_its_plane(side, face[0]):
+            yield problem.within(("boundaries", face))
+
+
+def _outflow_is_determined(boundaries: Boundaries, opened: tuple[Boundary, ...]) -> Iterator[Problem]:
+    """Convection determines the speed, but not the share of each of several outflows, which pressure does. `opened` are
+    openings.
+    """
+    sides: dict[Key, Boundary] = {("boundaries", face): side for face, side in boundaries.sides.items()}
+    sides |= dict(numbered(openings=opened))
     leaving = [side for side in sides.values() if side.kind.permeable and not side.kind.enters]
-    for face, side in sides.items():
+    for key, side in sides.items():
         if not side.kind.balances:
             continue
         if len(leaving) > 1:
@@ -197,16 +217,16 @@ def _outflow_is_determined(boundaries: Boundaries) -> Iterator[Problem]:
             remedy = "nothing enters that could leave; give an inflow, or the outflow pressure = 0"
         else:
             continue
-        yield wrong(("boundaries", face), side.written(), remedy)
+        yield wrong(key, side.written(), remedy)
 
 
-def _values_may_vary(boundaries: Boundaries) -> Iterator[Problem]:
+def values_may_vary(boundaries: Boundaries) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
         for problem in side.varying():
             yield problem.within(("boundaries", face))
 
 
-def _inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
+def inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
         key, name, inward = ("boundaries", face), face[0], -1.0 if face.endswith("max") else 1.0
         law, table = side.log_law, side.table
@@ -240,5 +260,5 @@ def _lines_end_at_walls(boundaries: Boundaries, grid: GridTable, time: Time) -> 
 
 
 Boundaries.rules = (
-    _walls_have_room, _outflow_is_determined, _inflow_fits_its_side, _values_may_vary, _lines_end_at_walls,
+    walls_have_room, _outflow_is_determined, inflow_fits_its_side, values_may_vary, _lines_end_at_walls,
 )  # fmt: skip

@@ -28,6 +28,8 @@ class SideTable(Table):
     brief: ClassVar[str | None] = "type"
     charts: ClassVar[bool]
     """The side is of a body-fitted grid."""
+    placing: ClassVar[frozenset[str]] = frozenset(("type",))
+    """Keys that all kinds have."""
     type: Any = entry("see above")
     velocity: Annotated[Values | None, reads(three_values)] = optional(
         "of a `wall`, in its plane, and of an `inflow`: numbers, [functions of time](#values-that-change-in-time) or"
@@ -35,8 +37,8 @@ class SideTable(Table):
         otherwise="0 at a wall, otherwise required",
     )
     temperature: Annotated[Value | None, reads(read)] = optional(
-        "with heat, of a `wall`, and of the fluid that enters at an `inflow` or from the `far-field`: a number, on a"
-        " box also a [function of time](#values-that-change-in-time) or an expression of x, y and z",
+        "with heat, of a `wall`, and of the fluid that enters at an `inflow`, a `vent` or from the `far-field`: a"
+        " number, on a box also a [function of time](#values-that-change-in-time) or an expression of x, y and z",
         otherwise="insulated at a wall, `heat.reference` in entering fluid",
     )
     heat_flux: Annotated[Value | None, reads(of_time)] = optional(
@@ -53,8 +55,9 @@ class SideTable(Table):
     )
     pressure: Annotated[Value | Literal["advected"] | None, reads(word_or("advected", of_time))] = optional(
         "of an `outflow`, over density: on a box a number or a [function of time](#values-that-change-in-time), see"
-        " [outflow](#outflow), on a body-fitted grid a number, which is required. Of the `far-field`: a number",
-        otherwise="on a box convective outflow, of a `far-field` 0",
+        " [outflow](#outflow), on a body-fitted grid a number, which is required. Of the `far-field`: a number. Of a"
+        " `vent`, outside: a number or a function of time",
+        otherwise="on a box convective outflow, of a `far-field` and a `vent` 0",
     )
 
     @property
@@ -134,7 +137,7 @@ class SideTable(Table):
     def _keys_fit(cls, values: Mapping[str, Any], kind: Kind) -> Iterator[Problem]:
         """Yield the problems with keys that only other kinds read."""
         for key in present(values, *cls.model_fields):
-            if key != "type" and key not in kind.keys:
+            if key not in kind.keys | cls.placing:
                 homes = " or ".join(f'"{name}"' for name in cls.kinds() if key in BOUNDARIES[name].keys)
                 yield wrong(key, values[key], f"{cls.called(kind)} has none; omit it, or give type = {homes}")
 

@@ -165,7 +165,7 @@ def _checked(key: Key, items: Iterable[tuple[str, Any]], checks: Checks) -> Iter
             yield from _checked((*key, name), ((f"[{n}]", item) for n, item in enumerate(value, start=1)), checks)
 
 
-def _winds_can_be_computed(boundaries: Boundaries) -> Iterator[Problem]:
+def winds_can_be_computed(boundaries: Boundaries) -> Iterator[Problem]:
     """Heights over roughness, and their logarithms, are sound numbers."""
     for face, side in boundaries.sides.items():
         law = side.log_law
@@ -206,7 +206,7 @@ def places_have_squares(table: Key, shape: Table) -> Iterator[Problem]:
 
 
 RULES: tuple[Rule, ...] = (
-    _winds_can_be_computed,
+    winds_can_be_computed,
     _oscillations_have_a_frequency,
     _steps_have_squares,
     _bodies_have_places,

@@ -235,7 +235,7 @@ def _misfits(kind: type[Closure], values: Mapping[str, Any]) -> Iterator[Problem
         yield wrong("model", values["model"], failed)
 
 
-def _rough_walls_are_resolved(
+def rough_walls_are_resolved(
     cells: StaggeredGrid, boundaries: Boundaries, turbulence: TurbulenceTable | None
 ) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
@@ -249,6 +249,13 @@ def _rough_walls_are_resolved(
 
 def heat_is_on(heat: Heat | None, boundaries: Any, initial: Initial) -> Iterator[Problem]:
     """Temperatures need heat, and fluxes of it a diffusivity, on the sides of a box and of charts."""
+    yield from sides_have_heat(heat, boundaries)
+    if heat is None and initial.temperature is not None:
+        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
+
+
+def sides_have_heat(heat: Heat | None, boundaries: Any) -> Iterator[Problem]:
+    """Problems with heat on sides."""
     for face, side in boundaries.sides.items():
         for option in present(dict(side), "temperature", "heat_flux", "heat_transfer"):
             value, key = getattr(side, option), ("boundaries", face, option)
@@ -256,11 +263,9 @@ def heat_is_on(heat: Heat | None, boundaries: Any, initial: Initial) -> Iterator
                 yield wrong(key, written(value), NO_HEAT)
             elif option != "temperature" and value != 0 and heat.diffusivity == 0:
                 yield wrong(key, written(value), "no heat flows without heat.diffusivity; give one")
-    if heat is None and initial.temperature is not None:
-        yield wrong(("initial", "temperature"), initial.temperature.source, NO_HEAT)
 
 
-def _tables_have_heat(heat: Heat | None, boundaries: Boundaries) -> Iterator[Problem]:
+def tables_have_heat(heat: Heat | None, boundaries: Boundaries) -> Iterator[Problem]:
     for face, side in boundaries.sides.items():
         if heat is None and side.table and "T" in side.table.names:
             message = "it has T, but this case has no temperature; add a [heat] table, or omit the column"
@@ -302,6 +307,6 @@ def _wind_is_geostrophic(body: Forcing) -> Iterator[Problem]:
         yield wrong(("body", "geostrophic_wind"), body.geostrophic_wind, remedy)
 
 
-Heat.rules = (heat_is_on, _tables_have_heat, _background_is_central, _sources_of_heat_are_inside)
+Heat.rules = (heat_is_on, tables_have_heat, _background_is_central, _sources_of_heat_are_inside)
 Forcing.rules = (_bulk_velocity_is_free, _wind_is_geostrophic)
-TurbulenceTable.rules = (_rough_walls_are_resolved,)
+TurbulenceTable.rules = (rough_walls_are_resolved,)

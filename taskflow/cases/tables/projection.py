@@ -17,6 +17,7 @@ FLOW = Supports(
         "boundaries.wall.velocity.timed.placed": None,
         "boundaries.outflow.pressure.nonzero": None,
         "boundaries.outflow.pressure.timed": None,
+        "boundaries.vent": None,
         "boundaries.inflow.phase": NO_PHASES,
         "boundaries.wall.contact_angle": CONTACT_ANGLE,
     },
@@ -33,15 +34,23 @@ FLOW = Supports(
 
 PROJECTION = Supports(
     places={
-        *FLOW.places, "forcing", "pressure", "expressions", "particles", "pictures", "monitor.fields", "time.implicit",
+        *FLOW.places, "openings", "forcing", "pressure", "expressions", "particles", "pictures", "monitor.fields",
+        "time.implicit",
     },
-    lacks={place: reason for place, reason in FLOW.lacks.items() if reason},
+    lacks={place: reason for place, reason in FLOW.lacks.items() if reason} | {"openings.phase": NO_PHASES},
     apart={
         **FLOW.apart,
         **{("statistics.budget", f"forcing.on.{velocity}"): WORK for velocity in "uvw"},
         ("boundaries.wall.velocity.timed.placed", "turbulence"): "give numbers",
         ("boundaries.outflow.pressure.nonzero", "obstacles"): "give 0",
         ("boundaries.outflow.pressure.timed", "obstacles"): "give 0",
+        **{(f"{place}.pressure.{sort}", "obstacles"): "give 0" for place in ("openings", "boundaries.vent")
+           for sort in ("nonzero", "timed")},
+        ("openings", "obstacles.motion"): None,
+        ("openings", "time.implicit"): None,
+        ("openings", "particles"): None,
+        ("openings", "statistics.budget"): None,
+        **{("openings.roughness", f"openings.{key}.timed"): "give numbers there" for key in ON_WALLS},
         ("bodies.treatment.immersed", "particles"): 'give "flagged", or omit particles',
         ("time.scheme", "obstacles.motion"): 'give "ab2"',
         ("body.bulk_velocity", "obstacles.motion"): None,

@@ -33,7 +33,7 @@ from taskflow.flow.bodies.moving_scalars import (
     hold_temperature,
     keep_inside,
 )
-from taskflow.flow.bodies.obstacles import coefficients_at_bodies
+from taskflow.flow.bodies.obstacles import open_all
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import BESIDE
 from taskflow.flow.kernels import KERNELS
@@ -138,7 +138,8 @@ class MovingObstacles(ImmersedObstacles):
         for quantity in quantities:
             before = f[f"{flags[quantity.name]}{OTHER}"]
             yield from extended(f, quantity.name, before, self.near, grid)
-        yield from coefficients_at_bodies(f, grid, pressure)
+        if "b_x" in pressure.fields:
+            yield from open_all((f.b_x, f.b_y, f.b_z), f.solid, grid)
         yield from pressure.prepare(f)
 
     def predicted(

@@ -67,15 +67,16 @@ def open_faces(b_x: Write, b_y: Write, b_z: Write, solid: ReadByte) -> None:
     """b = 1 on open low faces of cells, 0 on closed ones"""
 
 
-def coefficients_at_bodies(f: Roles, grid: Grid, pressure: Solver) -> Iterator[Launch]:
-    """Yield the launches for the coefficients of div(b grad p) on all faces, if the solver has them."""
-    if "b_x" not in pressure.fields:
-        return
-    cells, b = Box.of(grid.cells), (f.b_x, f.b_y, f.b_z)
+def open_all(b: tuple[str, str, str], solid: str | None, grid: Grid) -> Iterator[Launch]:
+    """Yield the launches for the coefficients of div(b grad p) on all faces, outside of bodies if there are any."""
+    cells = Box.of(grid.cells)
     for axis, name in enumerate(b):
         if grid.high[axis]:
             yield impose(name, over=cells.layer(axis, 1, -1, 0), value=Value(1.0))
-    yield open_faces(*b, f.solid, over=cells)
+        if solid is None:
+            yield impose(name, over=cells, value=Value(1.0))
+    if solid is not None:
+        yield open_faces(*b, solid, over=cells)
 
 
 MOST = 100  # bodies with recorded forces: each takes up to fifteen scalars of a run

@@ -10,15 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from taskflow.common.errors import BadInput
-from taskflow.flow.boundaries.boundary import (
-    Mirror,
-    MirrorTwo,
-    Value,
-    beyond,
-    impose,
-    mirror,
-    mirror_two,
-)
+from taskflow.flow.boundaries.boundary import Mirror, MirrorTwo, Value, impose, mirror, mirror_two
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import (
     FLUXES,
     REST,
@@ -28,9 +21,9 @@ from taskflow.flow.boundaries.collocated import (
     beyond_scalar,
     beyond_slip,
 )
-from taskflow.flow.grid import Grid, Vector, on_face
+from taskflow.flow.grid import Vector
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Launch, frame
+from taskflow.runtime.tasks import Launch
 
 Velocity = tuple[str, str, str]  # the fields of u, v and w
 NOTHING = Condition()
@@ -53,43 +46,6 @@ class GivenValues(Protocol):
 
     def vector(self, key: str) -> Vector:
         """Return three numbers, zeros if the key is absent."""
-
-
-@dataclass(frozen=True)
-class BoxSide:
-    """A side of a box, "x_min" to "z_max", of a grid. `viscosity`: of the fluid, without eddies; None for quantities
-    other than the velocity, and in two phases.
-    """
-
-    face: str
-    grid: Grid
-    viscosity: float | None = None
-
-    @property
-    def axis(self) -> int:
-        """The axis normal to the side."""
-        return frame(self.face)[0]
-
-    @property
-    def along(self) -> tuple[int, int]:
-        """The two axes in the plane of the side."""
-        first, second = (axis for axis in range(3) if axis != self.axis)
-        return first, second
-
-    @property
-    def faces(self) -> Box:
-        """The faces of the side, which store the velocity normal to it."""
-        return on_face(self.face, self.grid)
-
-    @property
-    def ghosts(self) -> Box:
-        """The layer of ghost cells of the side, with edges."""
-        return beyond(self.face, self.grid)
-
-    @property
-    def spacing(self) -> float:
-        """The distance between the centres of a ghost cell and of the cell inside."""
-        return self.grid.beside(self.face)
 
 
 @dataclass(frozen=True)
@@ -245,7 +201,7 @@ class BoundaryCondition:
             return
         if self.velocity[side.axis] != 0:
             raise BadInput(
-                f"boundaries.{side.face}: velocity = {list(self.velocity)} has a component normal to the {self.name};"
+                f"{side.place}: velocity = {list(self.velocity)} has a component normal to the {self.name};"
                 f" a {self.name} moves in its own plane: set the {side.face[0]} component to 0, or use an inflow"
             )
         yield impose(velocity[side.axis], over=side.faces, value=Value(0.0))
@@ -253,8 +209,14 @@ class BoundaryCondition:
     def velocity_ghosts(self, velocity: Velocity, side: BoxSide, ending: str) -> Iterator[Launch]:
         """Fill the ghost values of both tangential velocities; `ending` is the suffix of a stage's scalars."""
         (first, second), factor = side.along, self.factor(side)
-        values = MirrorTwo(factor, (1 - factor) * self.velocity[first], (1 - factor) * self.velocity[second])
-        yield mirror_two(velocity[first], velocity[second], over=side.ghosts, on=side.face, mirror=values)
+        values = [(1 - factor) * self.velocity[axis] for axis in side.along]
+        if side.whole:
+            both = MirrorTwo(factor, *values)
+            yield mirror_two(velocity[first], velocity[second], over=side.ghosts, on=side.face, mirror=both)
+            return
+        for axis, value in zip(side.along, values, strict=True):
+            if over := side.beyond("uvw"[axis]):
+                yield mirror(velocity[axis], over=over, on=side.face, mirror=Mirror(factor, value))
 
     def temperature_mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
         """Return the ghost value of the temperature as a function of the value inside. Raises BadInput if none exists.

@@ -11,14 +11,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from taskflow.flow.boundaries.boundary import INSIDE, beyond
+from taskflow.flow.boundaries.boundary import INSIDE
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_velocity
-from taskflow.flow.boundaries.condition import Boundaries, BoxSide, FluxKind, GivenValues, Side, Velocity
+from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, FluxKind, GivenValues, Side, Velocity
 from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
-from taskflow.flow.grid import Grid, on_face
+from taskflow.flow.boundaries.openings import parts
+from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple, triple
-from taskflow.runtime.tasks import FACES, Face, Foreign, Launch, ReadWrite, Roles, Write, facing, frame, task
+from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, triple
+from taskflow.runtime.tasks import Face, Foreign, Launch, ReadWrite, Roles, Write, facing, frame, task
 
 
 @task(kernel=KERNELS / "boundaries" / "inflow.cu")
@@ -31,34 +33,34 @@ def reflect(q: ReadWrite[INSIDE], values: Foreign[facing(n=(1, 1), high=(0, 0))]
     """q[ghost] = 2 values[face] - q[inside], over ghost cells: the mean of both is the value on the face."""
 
 
-def values(face: str, name: str, ending: str = "") -> str:
-    """Return the name of the field with the values of u, v, w or T on a face (x_min to z_max)."""
-    return f"{face}_{name}{ending}"
+def values(key: str, name: str, ending: str = "") -> str:
+    """Return the name of the field with the values of u, v, w or T on a side (x_min to z_max), or a part of it."""
+    return f"{key}_{name}{ending}"
 
 
 def inflow_partitions(
-    main: Partition, boundaries: Boundaries, names: Sequence[str], endings: Sequence[str]
+    main: Partition, sides: Sequence[tuple[BoxSide, BoundaryCondition]], names: Sequence[str], endings: Sequence[str]
 ) -> tuple[Partition, ...]:
     """Return the partitions of prescribed values, on the blocks of `main`: for each inflow with all `names`, for each
-    wall with the names whose values depend on position. Each name has one field per entry of `endings`.
+    wall with the names whose values depend on position. Each name has one field per entry of `endings`. Openings have
+    regions as large as their sides.
     """
     partitions = []
-    faces = sorted((face for face in FACES if face in boundaries), key=lambda face: not boundaries[face].enters)
-    for face in faces:
-        prescribed = boundaries[face].prescribed(face, names)
+    for side, condition in sides:
+        prescribed = condition.prescribed(side.face, names)
         if not prescribed:
             continue
-        axis, high = frame(face)
+        axis, high = frame(side.face)
         blocks, cells = main.shape[axis], main.region.cells
         first = cells.hi[axis] - blocks + 1 if high else 0
         at = tuple(
             tuple(range(first, first + blocks + 1)) if a == axis
-            else (*main.cuts[a][:-1], main.cuts[a][-1] + (f"{'xyz'[a]}_max" in boundaries))
+            else (*main.cuts[a][:-1], main.cuts[a][-1] + side.grid.high[a])
             for a in range(3)
         )  # fmt: skip
         box = Box(triple(cut[0] for cut in at), triple(cut[-1] for cut in at))
         dtype = main.region.fields["p"].dtype
-        fields = FieldSpace(Field(values(face, name, ending), dtype) for name in prescribed for ending in endings)
+        fields = FieldSpace(Field(values(side.key, name, ending), dtype) for name in prescribed for ending in endings)
         partitions.append(Partition(Region(box, fields, ghost=0), main.shape, at=at))
     return tuple(partitions)
 
@@ -93,7 +95,7 @@ class Inflow(OpenSide):
     def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from self.begin_ghosts(new, side, stage)
 
-    def bounded_ghosts(self, T: str, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+    def bounded_ghosts(self, T: str, velocity: Velocity, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from inflow_ghosts({"T": T}, side, stage.ending)
 
     def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
@@ -101,7 +103,7 @@ class Inflow(OpenSide):
             yield beyond_velocity(fields.flow, fields.T, fields.metrics, side.speeds, **where)
 
     def _imposed(self, velocity: Velocity, side: BoxSide, stage: StageNames) -> Launch:
-        name = values(side.face, "uvw"[side.axis], stage.ending)
+        name = values(side.key, "uvw"[side.axis], stage.ending)
         return impose_values(velocity[side.axis], name, over=side.faces)
 
 
@@ -113,7 +115,7 @@ def inflow_ghosts(fields: Mapping[str, str], side: BoxSide, ending: str) -> Iter
     """
     for name, field in fields.items():
         if name != "uvw"[side.axis]:
-            yield _reflected(name, field, side.face, side.grid, ending)
+            yield from _reflected(name, field, side, ending)
 
 
 def placed_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid, ending: str) -> Iterator[Launch]:
@@ -121,25 +123,16 @@ def placed_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid,
 
     `fields` maps the names u, v, w and T to fields. The other ghost values are needed before, for edges.
     """
-    for face in (face for face in FACES if face in boundaries and not boundaries[face].enters):
-        prescribed = boundaries[face].prescribed(face, tuple(fields))
+    for side, condition in parts(boundaries, grid):
+        prescribed = () if condition.enters else condition.prescribed(side.face, tuple(fields))
         for name, field in fields.items():
             if name in prescribed:
-                yield _reflected(name, field, face, grid, ending)
+                yield from _reflected(name, field, side, ending)
 
 
-def along(face: str, name: str, grid: Grid) -> Box:
-    """Return the faces of a side on which u, v, w, or another quantity by name, has values. A tangential velocity also
-    has values at its high end.
+def _reflected(name: str, field: str, side: BoxSide, ending: str) -> Iterator[Launch]:
+    """Fill ghost values next to the faces with values, which velocity gradients next to a side read at both of its
+    ends.
     """
-    return on_face(face, grid).expand((0, 0, 0), _ends(face, name, grid))
-
-
-def _reflected(name: str, field: str, face: str, grid: Grid, ending: str) -> Launch:
-    """Fill ghost values at the faces `along` a side, which velocity gradients next to it read at both of its ends."""
-    over = beyond(face, grid, edges=False).expand((0, 0, 0), _ends(face, name, grid))
-    return reflect(field, values(face, name, ending), over=over, on=face)
-
-
-def _ends(face: str, name: str, grid: Grid) -> Triple:
-    return triple(int(name == "uvw"[a] and a != frame(face)[0] and grid.high[a]) for a in range(3))
+    if over := side.outside(name):
+        yield reflect(field, values(side.key, name, ending), over=over, on=side.face)

@@ -20,6 +20,7 @@ BOUNDARIES: Registry[type[BoundaryCondition]] = Registry("taskflow.boundaries", 
     "symmetry": f"{HERE}.slip:Symmetry",
     "inflow": f"{HERE}.inflow:Inflow",
     "outflow": f"{HERE}.outflow_conditions:Outflow",
+    "vent": f"{HERE}.vent:Vent",
     "far-field": f"{HERE}.far_field:FarField",
 }, _usable)  # fmt: skip
 

@@ -12,17 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
-from taskflow.flow.boundaries.condition import Boundaries, BoxSide, Velocity
+from taskflow.flow.boundaries.boundary import Mirror, mirror
+from taskflow.flow.boundaries.box_side import BoxSide
+from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, Velocity
 from taskflow.flow.boundaries.inflow import inflow_partitions
 from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
+from taskflow.flow.boundaries.openings import of_both_kinds, parts
 from taskflow.flow.boundaries.outflow import Coefficients
 from taskflow.flow.boundaries.sides import pressure_sides
 from taskflow.flow.grid import Grid
 from taskflow.flow.poisson import Operator
 from taskflow.flow.time.schemes import TimeScheme
 from taskflow.runtime.regions import Partition
-from taskflow.runtime.tasks import FACES, Launch, Roles
+from taskflow.runtime.tasks import Launch, Roles
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class OpenBoundaries:
 
     def partitions(self, main: Partition, names: State) -> tuple[Partition, ...]:
         """Return the regions of values prescribed at inflows and walls, on the blocks of `main`."""
-        return inflow_partitions(main, self.boundaries, names, tuple(dict.fromkeys(self.endings)))
+        return inflow_partitions(main, self._inflows_first, names, tuple(dict.fromkeys(self.endings)))
 
     def begin(self, f: Roles) -> Iterator[Launch]:
         """Set the normal velocity before the first projection: on outflows the value on the next face inside, balanced.
@@ -69,31 +71,36 @@ class OpenBoundaries:
         for side, condition in self._open:
             yield from condition.ghosts(f, new, old, side, self._stage(n))
 
-    def bounded_ghosts(self, temperature: str, n: int) -> Iterator[Launch]:
+    def bounded_ghosts(self, temperature: str, velocity: Velocity, n: int) -> Iterator[Launch]:
         """Fill ghost values of a bounded temperature at open boundaries, at the end of stage n."""
         for side, condition in self._open:
-            yield from condition.bounded_ghosts(temperature, side, self._stage(n))
+            yield from condition.bounded_ghosts(temperature, velocity, side, self._stage(n))
 
     def residual(self, f: Roles, measured: Callable[[Grid], Launch] | None = None) -> Iterator[Launch]:
         """Compute the scalars `norm` and `residual` of a pressure. `measured` makes the launch for the residual on a
         given grid, instead of the operator.
         """
         faces = pressure_sides(self.boundaries)
-        operator = Operator(self.grid, tuple(faces))
+        operator, mixed = Operator(self.grid, tuple(faces)), of_both_kinds(self.boundaries, self.grid)
         yield operator.measure_rhs(f, centred=operator.singular)
-        if measured:
-            for face in faces:
-                yield mirror(f.p, over=beyond(face, self.grid), on=face, mirror=Mirror(-1.0, 0.0))
-            yield measured(self.grid.without(faces))
+        if measured or mixed:
+            inner = self.grid.without(faces)
+            for side, condition in parts(self.boundaries, self.grid):
+                if side.face in faces:
+                    values = Mirror(-1.0 if condition.fixes_pressure else 1.0, 0.0)
+                    yield mirror(f.p, over=side.ghosts, on=side.face, mirror=values)
+            yield measured(inner) if measured else Operator(inner).measure_residual(f)
         else:
             yield operator.measure_residual(f)
 
     @property
     def _open(self) -> list[tuple[BoxSide, OpenSide]]:
         """The open sides from x_min to z_max, inflows first."""
-        faces = sorted((face for face in FACES if face in self.boundaries), key=lambda n: not self.boundaries[n].enters)
-        sides = ((BoxSide(face, self.grid), self.boundaries[face]) for face in faces)
-        return [(side, condition) for side, condition in sides if isinstance(condition, OpenSide)]
+        return [(side, condition) for side, condition in self._inflows_first if isinstance(condition, OpenSide)]
+
+    @property
+    def _inflows_first(self) -> list[tuple[BoxSide, BoundaryCondition]]:
+        return sorted(parts(self.boundaries, self.grid), key=lambda part: not part[1].enters)
 
     def _stage(self, n: int) -> StageNames:
         return StageNames(self.scheme.names[n]["dt"], f"outflow_speed{self.scheme.endings[n]}", self.endings[n])

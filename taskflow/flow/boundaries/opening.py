@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Mirror, mirror
-from taskflow.flow.boundaries.condition import BoundaryCondition, BoxSide, Velocity
+from taskflow.flow.boundaries.box_side import BoxSide
+from taskflow.flow.boundaries.condition import BoundaryCondition, Velocity
 from taskflow.flow.boundaries.outflow import Coefficients, correct_outlet, opening
 from taskflow.runtime.tasks import Launch, Roles
 
@@ -47,7 +48,7 @@ class OpenSide(BoundaryCondition):
         """Correct the normal velocity by the projection, whose equation has the coefficients `b`, by default 1."""
         if self.fixes_pressure:
             q, on_faces = velocity[side.axis], b and b[side.axis]
-            about = opening(side.face, side.grid)
+            about = opening(side)
             yield correct_outlet(q, p, on_faces, over=side.faces, on=side.face, dt=dt, opening=about)
 
     def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
@@ -58,7 +59,7 @@ class OpenSide(BoundaryCondition):
         """Fill the ghost values of a `filled` side at the end of a stage."""
         yield from ()
 
-    def bounded_ghosts(self, T: str, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+    def bounded_ghosts(self, T: str, velocity: Velocity, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         """Fill the ghost values of a bounded temperature at the end of a stage."""
         if self.filled:
             yield mirror(T, over=side.ghosts, on=side.face, mirror=AS_INSIDE)

@@ -23,7 +23,8 @@ pressure equation sees p = 0 on the face.
 from dataclasses import dataclass
 
 from taskflow.flow.boundaries.boundary import INSIDE
-from taskflow.flow.grid import Grid, on_face
+from taskflow.flow.boundaries.box_side import BoxSide
+from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.tasks import Face, Read, ReadWrite, Scalar, Write, facing, frame, task
 
@@ -116,17 +117,16 @@ def accelerate_outlet(q: Read, P: Read[OUTSIDE], q_new: Write, *, on: Face, dt: 
     """
 
 
-def opening(face: str, grid: Grid) -> Opening:
+def opening(side: BoxSide) -> Opening:
     """Return the constants of a side that kernels read."""
-    _, high = frame(face)
-    return Opening(1.0 if high else -1.0, 1.0 / grid.beside(face), float(on_face(face, grid).volume))
+    return Opening(1.0 if frame(side.face)[1] else -1.0, 1.0 / side.spacing, side.count)
 
 
-def outlet(face: str, grid: Grid) -> Outlet:
+def outlet(side: BoxSide) -> Outlet:
     """Return the constants of a side that kernels read. The pressure decays over half the least width of the side,
     along axes of more than one cell, between walls if it has any.
     """
-    axis, high = frame(face)
+    (axis, high), grid = frame(side.face), side.grid
     across = [a for a in range(3) if a != axis and grid.cells[a] > 1]
     bounded = [a for a in across if grid.low[a]] or across or [axis]
-    return Outlet(1.0 if high else -1.0, grid.beside(face), min(grid.length(a) for a in bounded) / 2)
+    return Outlet(1.0 if high else -1.0, side.spacing, min(grid.length(a) for a in bounded) / 2)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from taskflow.flow.boundaries.boundary import Value, beyond, impose, mirror, timed
+from taskflow.flow.boundaries.boundary import Value, impose, mirror, timed
+from taskflow.flow.boundaries.box_side import Boxes, BoxSide
 from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_pressure
-from taskflow.flow.boundaries.condition import BoundaryCondition, BoxSide, FluxKind, GivenValues, Side
+from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side
 from taskflow.flow.boundaries.opening import AS_INSIDE, OpenSide, StageNames, State
 from taskflow.flow.boundaries.outflow import (
     QUANTA,
@@ -23,8 +24,7 @@ from taskflow.flow.boundaries.outflow import (
     push_outlet,
 )
 from taskflow.flow.operators.rates import exact_sum
-from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Launch, Roles, frame
+from taskflow.runtime.tasks import Launch, Roles
 
 VELOCITY, NEW = ("u", "v", "w"), ("u_new", "v_new", "w_new")
 
@@ -66,17 +66,17 @@ class CarriedOutflow(Outflow):
     filled = True
 
     def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        for field in (field for n, field in enumerate(state) if n != side.axis):
-            yield mirror(field, over=side.ghosts, on=side.face, mirror=AS_INSIDE)
+        for name, field in side.across(state):
+            yield mirror(field, over=side.beyond(name), on=side.face, mirror=AS_INSIDE)
 
     def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        for now, before in (pair for n, pair in enumerate(zip(new, old, strict=True)) if n != side.axis):
-            yield self._convected(f, now, before, side.ghosts, side, stage)
+        for name, (now, before) in side.across([*zip(new, old, strict=True)]):
+            yield self._convected(f, now, before, side.beyond(name), side, stage)
 
     @staticmethod
-    def _convected(f: Roles, new: str, old: str, over: Box, side: BoxSide, stage: StageNames) -> Launch:
+    def _convected(f: Roles, new: str, old: str, over: Boxes, side: BoxSide, stage: StageNames) -> Launch:
         numbers = {"dt": stage.dt, "outflow_speed": f.scalar(stage.speed)}
-        return convect(new, old, over=over, on=side.face, opening=opening(side.face, side.grid), **numbers)
+        return convect(new, old, over=over, on=side.face, opening=opening(side), **numbers)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class ConvectiveOutflow(CarriedOutflow):
         total = f.scalar("outflow")
         where: dict[str, Any] = {"grid": side.grid, "axis": side.axis, "layer": True}
         yield exact_sum(q, over=side.faces, total=total, bound=f.scalar("sum_bound"), scale=QUANTA, **where)
-        about = opening(side.face, side.grid)
+        about = opening(side)
         yield balance(q, over=side.faces, total=total, outflow_speed=f.scalar(stage.speed), opening=about)
 
 
@@ -131,7 +131,7 @@ class PressureOutflow(Outflow):
         new, old = f[NEW[side.axis]], f[VELOCITY[side.axis]]
         yield extrapolate(new, old, over=side.faces, on=side.face)
         if self.timed:
-            pressure, about = timed(side.face, "p", stage.timed), opening(side.face, side.grid)
+            pressure, about = timed(side.key, "p", stage.timed), opening(side)
             yield push_outlet(new, over=side.faces, dt=stage.dt, pressure=pressure, opening=about)
 
 
@@ -148,19 +148,17 @@ class AdvectedOutflow(CarriedOutflow):
         return "outflow balances inflow, convected out at its mean speed with its pressure"
 
     def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        yield impose(_kept(f, side), over=beyond(side.face, side.grid, edges=False), value=Value(0.0))
+        yield impose(_kept(f, side), over=side.layer, value=Value(0.0))
         yield from super().begin(f, side, stage)
 
     def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         """Set the normal velocity on a face through which the pressure is advected, from the new velocity inside.
         Overwrites `rhs`.
         """
-        (_, high), grid, new, old = frame(side.face), side.grid, f[NEW[side.axis]], f[VELOCITY[side.axis]]
-        kept, last = _kept(f, side), Box.of(grid.cells).layer(side.axis, high, 0, 1)
-        layer, speed = beyond(side.face, grid, edges=False), f.scalar(stage.speed)
-        about: dict[str, Any] = {"on": side.face, "dt": stage.dt, "outlet": outlet(side.face, grid)}
-        yield inner_face_pressure(f.p, new, old, f.rhs, over=last, grid=grid, **about)
-        yield advect_pressure(kept, f.rhs, over=layer, outflow_speed=speed, **about)
+        new, old, kept = f[NEW[side.axis]], f[VELOCITY[side.axis]], _kept(f, side)
+        about: dict[str, Any] = {"on": side.face, "dt": stage.dt, "outlet": outlet(side)}
+        yield inner_face_pressure(f.p, new, old, f.rhs, over=side.last, grid=side.grid, **about)
+        yield advect_pressure(kept, f.rhs, over=side.layer, outflow_speed=f.scalar(stage.speed), **about)
         yield accelerate_outlet(old, kept, new, over=side.faces, **about)
 
 

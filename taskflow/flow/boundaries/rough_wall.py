@@ -14,14 +14,16 @@ same law for the temperature.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.boundary import INSIDE, beyond
-from taskflow.flow.boundaries.condition import Boundaries, BoxSide, Velocity
+from taskflow.flow.boundaries.boundary import INSIDE
+from taskflow.flow.boundaries.box_side import BoxSide
+from taskflow.flow.boundaries.condition import Boundaries, Velocity
+from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.tasks import FACES, Components, Face, Launch, Read, ReadWrite, facing, task
+from taskflow.runtime.tasks import Components, Face, Launch, Read, ReadWrite, facing, task
 
 KARMAN = 0.41
 
@@ -75,8 +77,8 @@ def log_law_ghosts(
     y = side.spacing / 2
     factor = (KARMAN / math.log1p(y / roughness)) ** 2 * y
     law = LogLaw(factor, viscosity, speed[first], speed[second])
-    along, over = (velocity[first], velocity[second]), beyond(side.face, side.grid, edges=False)
-    yield apply_log_law(along, nu_t, over=over, on=side.face, law=law)
+    along = velocity[first], velocity[second]
+    yield apply_log_law(along, nu_t, over=side.layer, on=side.face, law=law)
 
 
 @dataclass(frozen=True)
@@ -89,22 +91,21 @@ class Supply:
     transfer: float = 0.0
 
 
-def heat_supplies(boundaries: Boundaries) -> dict[str, Supply]:
-    """Return the non-zero heat fluxes through rough walls without prescribed temperature, by face."""
-    rough = {face: boundaries[face] for face in FACES if face in boundaries and boundaries[face].roughness > 0}
-    supplies = {
-        face: Supply(wall.heat_flux + wall.heat_transfer * wall.outside_temperature, wall.heat_transfer)
-        for face, wall in rough.items()
-        if wall.temperature is None
-    }
-    return {face: supply for face, supply in supplies.items() if supply != Supply(0.0)}
+def heat_supplies(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, Supply]]:
+    """Return the non-zero heat fluxes through rough walls without prescribed temperature, with their sides."""
+    supplies = [
+        (side, Supply(wall.heat_flux + wall.heat_transfer * wall.outside_temperature, wall.heat_transfer))
+        for side, wall in parts(boundaries, grid)
+        if wall.roughness > 0 and wall.temperature is None
+    ]
+    return [(side, supply) for side, supply in supplies if supply != Supply(0.0)]
 
 
 def supply_ghosts(
-    field: str, nu_t: str, supplies: Mapping[str, Supply], grid: Grid, diffusivity: float, prandtl: float
+    field: str, nu_t: str, supplies: Iterable[tuple[BoxSide, Supply]], diffusivity: float, prandtl: float
 ) -> Iterator[Launch]:
-    """Fill ghost values of a temperature or a scalar at faces with these fluxes, one launch each."""
-    for face, supply in supplies.items():
-        spacing = grid.beside(face)
+    """Fill ghost values of a temperature or a scalar at sides with these fluxes, one launch each."""
+    for side, supply in supplies:
+        spacing = side.spacing
         wall = WallFlux(spacing * supply.coming, spacing * supply.transfer / 2, diffusivity, 0.5 / prandtl)
-        yield apply_wall_flux(field, nu_t, over=beyond(face, grid, edges=False), on=face, wall=wall)
+        yield apply_wall_flux(field, nu_t, over=side.layer, on=side.face, wall=wall)

@@ -3,25 +3,28 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import CellFields, Condition
-from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, BoxSide, Side, Velocity
+from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, Side, Velocity
+from taskflow.flow.boundaries.openings import all_conditions, parts
 from taskflow.flow.grid import AXES, Grid
 from taskflow.runtime.tasks import FACES, Launch
 
 
 def open_sides(boundaries: Boundaries) -> list[str]:
     """Return the faces through which fluid may pass."""
-    return [face for face, side in boundaries.items() if side.permeable]
+    return [face for face in FACES if any(of == face and side.permeable for of, side in all_conditions(boundaries))]
 
 
 def entrances(boundaries: Boundaries) -> list[str]:
     """Return the faces with inflow values, from x_min to z_max."""
-    return [face for face in FACES if face in boundaries and boundaries[face].enters]
+    return [face for face in FACES if any(of == face and side.enters for of, side in all_conditions(boundaries))]
 
 
 def pressure_sides(boundaries: Boundaries) -> list[str]:
-    """Return the faces on which p = 0 in the pressure equation, from x_min to z_max."""
-    return [face for face in FACES if face in boundaries and boundaries[face].fixes_pressure]
+    """Return the faces on which p = 0 in the pressure equation, at least in part, from x_min to z_max."""
+    sides = all_conditions(boundaries)
+    return [face for face in FACES if any(of == face and side.fixes_pressure for of, side in sides)]
 
 
 def normal_velocity(velocity: Velocity, boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
@@ -61,13 +64,12 @@ def temperature_ghosts(
 def _in_order(
     boundaries: Boundaries, grid: Grid, viscosity: float | None = None
 ) -> list[tuple[BoxSide, BoundaryCondition]]:
-    """Return sides with their conditions from x_min to z_max. Raises ValueError if they do not match the grid's walls.
-    """
+    """Return all parts of sides. Raises ValueError if the sides do not match the grid's walls."""
     ends = {"min": grid.low, "max": grid.high}
     walls = {f"{name}_{end}" for name, axis in AXES.items() for end, flags in ends.items() if flags[axis]}
     if set(boundaries) != walls:
         raise ValueError(f"boundaries are given for {sorted(boundaries)}; the grid has walls at {sorted(walls)}")
-    return [(BoxSide(face, grid, viscosity), boundaries[face]) for face in FACES if face in boundaries]
+    return [(replace(side, viscosity=viscosity), condition) for side, condition in parts(boundaries, grid)]
 
 
 def side_ghosts(side: Side, fields: CellFields, numbers: Condition) -> Iterator[Launch]:

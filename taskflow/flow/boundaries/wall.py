@@ -10,14 +10,13 @@ from taskflow.common.errors import BadInput
 from taskflow.flow.boundaries.boundary import (
     AROUND,
     Mirror,
-    MirrorTwo,
     mirror_timed,
-    mirror_two,
     mirror_two_timed,
     timed,
 )
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import REST, CellFields, Condition, beyond_velocity
-from taskflow.flow.boundaries.condition import BoundaryCondition, BoxSide, FluxKind, GivenValues, Side, Velocity
+from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side, Velocity
 from taskflow.flow.boundaries.rough_wall import log_law_ghosts
 from taskflow.flow.grid import Vector
 from taskflow.runtime.tasks import Launch, frame
@@ -72,17 +71,19 @@ class Wall(BoundaryCondition):
 
     def velocity_ghosts(self, velocity: Velocity, side: BoxSide, ending: str) -> Iterator[Launch]:
         (first, second), factor = side.along, self.factor(side)
-        along = velocity[first], velocity[second]
-        where: dict[str, Any] = {"over": side.ghosts, "on": side.face}
-        if "velocity" in self.timed:
-            speeds: dict[str, Any] = {
-                key: timed(side.face, "uvw"[a], ending) for key, a in (("first", first), ("second", second))
-            }
-            yield mirror_two_timed(*along, **where, **speeds, mirror=Mirror(factor, 1 - factor))
-        elif "velocity" in self.fields:  # which `placed_ghosts` adds
-            yield mirror_two(*along, **where, mirror=MirrorTwo(factor, 0.0, 0.0))
+        speeds = [timed(side.key, "uvw"[axis], ending) for axis in side.along]
+        if "velocity" not in self.timed:  # values in fields are added by `placed_ghosts`
+            still = replace(self, velocity=REST) if "velocity" in self.fields else self
+            yield from BoundaryCondition.velocity_ghosts(still, velocity, side, ending)
+        elif side.whole:
+            numbers: dict[str, Any] = dict(zip(("first", "second"), speeds, strict=True))
+            along, values = (velocity[first], velocity[second]), Mirror(factor, 1 - factor)
+            yield mirror_two_timed(*along, over=side.ghosts, on=side.face, mirror=values, **numbers)
         else:
-            yield from super().velocity_ghosts(velocity, side, ending)
+            for axis, speed in zip(side.along, speeds, strict=True):
+                if over := side.beyond("uvw"[axis]):
+                    values = Mirror(factor, 1 - factor)
+                    yield mirror_timed(velocity[axis], over=over, on=side.face, number=speed, mirror=values)
 
     def temperature_ghosts(self, T: str, side: BoxSide, diffusivity: float, ending: str) -> Iterator[Launch]:
         changing = self.timed & {"temperature", "heat"}
@@ -92,7 +93,7 @@ class Wall(BoundaryCondition):
         name = "T" if "temperature" in changing else "heat"
         supplied = replace(self, temperature=None, heat_flux=1.0, outside_temperature=0.0)  # the scalar is a factor
         values = AROUND if name == "T" else supplied.temperature_mirror(side, diffusivity)
-        yield mirror_timed(T, over=side.ghosts, on=side.face, number=timed(side.face, name, ending), mirror=values)
+        yield mirror_timed(T, over=side.ghosts, on=side.face, number=timed(side.key, name, ending), mirror=values)
 
     def temperature_mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
         """Return g = factor inside + value that solves T = temperature or, with T = (g + inside) / 2 on the wall,
@@ -105,7 +106,7 @@ class Wall(BoundaryCondition):
         for name in ("heat_flux", "heat_transfer"):
             if getattr(self, name) != 0 and diffusivity == 0:
                 raise BadInput(
-                    f"boundaries.{side.face}: {name} = {getattr(self, name)} cannot enter a fluid that does not conduct"
+                    f"{side.place}: {name} = {getattr(self, name)} cannot enter a fluid that does not conduct"
                     f" heat (heat.diffusivity = 0); give it a diffusivity, or set {name} = 0"
                 )
         if self.heat_transfer == 0:

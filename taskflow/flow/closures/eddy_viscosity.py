@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from taskflow.flow.boundaries.condition import Boundaries, BoxSide
+from taskflow.flow.boundaries.condition import Boundaries
+from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.closures.closure import Closure
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.grid.stencils import GRADIENT_VELOCITY
@@ -141,9 +142,8 @@ def eddy_viscosity(
     walls = _smooth_walls(boundaries, grid, viscosity) if damped else None
     how = {"closure": closure, "grid": grid, "width_square": width_square, "walls": walls}
     yield eddies(velocity, solid, nu_t, over=Box.of(grid.cells), **numbers, **how)
-    faces = [face for face in FACES if face in boundaries]
-    for face in sorted(faces, key=lambda face: boundaries[face].roughness > 0):
-        yield from boundaries[face].eddy_ghosts(velocity, nu_t, BoxSide(face, grid), viscosity)
+    for side, condition in sorted(parts(boundaries, grid), key=lambda part: part[1].roughness > 0):
+        yield from condition.eddy_ghosts(velocity, nu_t, side, viscosity)
 
 
 def _smooth_walls(boundaries: Boundaries, grid: Grid, viscosity: float) -> SmoothWalls | None:

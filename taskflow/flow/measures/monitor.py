@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from taskflow.common.caching import cached_property
+from taskflow.flow.boundaries.box_side import BoxSide
+from taskflow.flow.boundaries.openings import openings
 from taskflow.flow.flow_model import FlowModel
-from taskflow.flow.grid import Grid, on_face
+from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.measures.derived import Derived
+from taskflow.flow.measures.surface_flux import FaceLayer, SurfaceFlux
 from taskflow.runtime.tasks import Axis, Launch, Read, Reduce, Roles, facing, frame, task
 
 TEXT = KERNELS / "monitor.cu"
@@ -87,7 +90,8 @@ class Monitor:
     def heated(self) -> tuple[str, ...]:
         """Faces with a wall temperature, whose heat flux is monitored."""
         sides = self.flow.boundaries.items() if self.flow.heat else ()
-        return tuple(face for face, side in sides if side.temperature is not None)
+        keys = {side.key for side in self.flow.sides}
+        return tuple(face for face, side in sides if side.temperature is not None and face in keys)
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """Yield the launches for the monitored scalars.
@@ -112,7 +116,12 @@ class Monitor:
                 (axis, high), spacing = frame(face), flow.grid.beside(face)
                 inward = Conduction(flow.heat.diffusivity / spacing, 1 / (prandtl * spacing), -1.0 if high else 1.0)
                 numbers = {"along": face[0], "flux": f.scalar(f"flux_{face}"), "face": inward, "grid": flow.grid}
-                yield heat_flux(f.T, (f.u, f.v, f.w)[axis], nu_t, over=on_face(face, flow.grid), **numbers)
+                over = next(side.faces for side in flow.sides if side.key == face)
+                yield heat_flux(f.T, (f.u, f.v, f.w)[axis], nu_t, over=over, **numbers)
+        for side, measured in self.through.values():
+            yield from measured(f)
+            for place, cells in (("in", side.last), ("out", side.layer)) if flow.heat else ():
+                yield total(f.T, over=cells, total=f.scalar(f"T_{place}_{side.key}"), grid=flow.grid)
         for quantity in flow.passive:
             name = f.scalar(f"total_{quantity.name}")
             yield total(f[quantity.name], over=box, total=name, grid=flow.grid)
@@ -120,6 +129,30 @@ class Monitor:
             yield from self.derived(f)
             for name in self.derived.names:
                 yield total(f[name], over=box, total=f.scalar(f"total_{name}"), grid=flow.grid)
+
+    @cached_property
+    def through(self) -> dict[str, tuple[BoxSide, SurfaceFlux]]:
+        """The openings with the measures of fluxes through them, by name."""
+        found, sides = {}, {side.key: side for side in self.flow.sides}
+        for opening in openings(self.flow.boundaries):
+            side = sides[opening.part.key]
+            layer = FaceLayer(side.faces, side.axis, 1 if frame(side.face)[1] else -1)
+            found[opening.name] = side, SurfaceFlux(self.flow, layer, f"_{side.key}")
+        return found
+
+    def passed(self, scalars: Mapping[str, float]) -> dict[str, dict[str, float]]:
+        """Return what leaves through each opening per time, volume and the integrals of quantities times velocity, and
+        the mean temperature on it.
+        """
+        flow, numbers = self.flow, dict[str, dict[str, float]]()
+        for name, (side, measured) in self.through.items():
+            of_each = dict(zip(measured.names, measured.numbers(scalars), strict=True))
+            numbers[name] = {key: value for key, value in of_each.items() if not key.startswith("momentum")}
+            if flow.heat:
+                both = scalars[f"T_in_{side.key}"] + scalars[f"T_out_{side.key}"]
+                share = side.spacing * flow.grid.cells[side.axis] / flow.grid.length(side.axis)
+                numbers[name]["mean_T"] = both / 2 / (side.count * share)
+        return numbers
 
     def change(self, scalars: Mapping[str, float], dt: float) -> float:
         """Return max |du| / dt over the largest speed, in the last stage of the step of length dt before `monitor`."""
@@ -149,7 +182,10 @@ class Monitor:
         numbers = {}
         for face in self.heated:
             axis = "xyz".index(face[0])
+            side = next(side for side in flow.sides if side.key == face)
             mean = scalars[f"flux_{face}"] * flow.grid.cells[axis] / flow.staggered.box.volume
+            if not side.whole:  # the rest of the side is that of openings
+                mean = scalars[f"flux_{face}"] / side.count
             conduction = flow.heat.diffusivity * (max(walls) - min(walls)) / flow.staggered.lengths[axis]
             numbers[face] = mean / conduction
         return numbers

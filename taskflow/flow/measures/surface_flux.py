@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from taskflow.flow.boundaries.box_side import Boxes
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import AROUND, SIDES_U, SIDES_V, SIDES_W
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.scalars.transport import GHOST
-from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.regions import triple
 from taskflow.runtime.tasks import Components, Launch, Read, Reduce, Roles, Scalar, Stencil, reduced, star, task
 
 TEXT = KERNELS / "surface_flux.cu"
@@ -86,19 +87,22 @@ def scalar_flux(
 
 @dataclass(frozen=True)
 class FaceLayer:
-    """Low faces of `cells`, a layer across `axis`. `outward` is 1 if fluxes along the axis are positive, or -1."""
+    """Low faces of `cells`, boxes in a layer across `axis`. `outward` is 1 if fluxes along it are positive, or -1."""
 
-    cells: Box
+    cells: Boxes
     axis: int
     outward: int = 1
 
 
 @dataclass(frozen=True, eq=False)
 class SurfaceFlux:
-    """Program that measures the fluxes through a layer of faces after a step, and the meaning of its scalars."""
+    """Program that measures the fluxes through a layer of faces after a step, and the meaning of its scalars, whose
+    names end with `of`.
+    """
 
     flow: FlowModel
     faces: FaceLayer
+    of: str = ""
     __name__: ClassVar[str] = "surface_flux"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
@@ -107,24 +111,25 @@ class SurfaceFlux:
         where: dict[str, Any] = {"over": self._cells, "bound": f.scalar(BOUND), "grid": flow.grid}
         where |= {"axis": self.faces.axis, "high": self._high}
         yield momentum_flux_bound(velocity, f.p, nu_t, fluid=flow.fluid, **where)
-        yield momentum_flux(velocity, f.p, nu_t, flux=f.scalar("momentum_flux"), fluid=flow.fluid, **where)
+        yield momentum_flux(velocity, f.p, nu_t, flux=f.scalar(f"momentum_flux{self.of}"), fluid=flow.fluid, **where)
         prandtl = flow.turbulence.prandtl if flow.turbulence else None
         for quantity in flow.quantities:
             kind = BoundedDiffusion if quantity.bounded else Diffusion
             fields, diffusion = (f[quantity.name], velocity, nu_t), kind(quantity.diffusivity)
             yield scalar_flux_bound(*fields, diffusion=diffusion, prandtl=prandtl, **where)
-            name = f.scalar(_flux_of(quantity.name))
+            name = f.scalar(_flux_of(f"{quantity.name}{self.of}"))
             yield scalar_flux(*fields, flux=name, diffusion=diffusion, prandtl=prandtl, **where)
 
     @property
     def _high(self) -> bool:
         """True if the faces are on the high end of the domain, as the high faces of the last cells."""
         axis = self.faces.axis
-        return self.faces.cells.lo[axis] == self.flow.grid.cells[axis]
+        return self.faces.cells[0].lo[axis] == self.flow.grid.cells[axis]
 
     @property
-    def _cells(self) -> Box:
-        return self.faces.cells.shift(triple(-int(self._high and a == self.faces.axis) for a in range(3)))
+    def _cells(self) -> Boxes:
+        step = triple(-int(self._high and a == self.faces.axis) for a in range(3))
+        return tuple(box.shift(step) for box in self.faces.cells)
 
     @property
     def names(self) -> dict[str, str]:
@@ -136,7 +141,7 @@ class SurfaceFlux:
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
         """Return the outward integrals over the faces, in the order of `names`."""
         area = self.faces.outward * self.flow.staggered.area(self.faces.axis)
-        sums = ["momentum_flux", *(_flux_of(quantity.name) for quantity in self.flow.quantities)]
+        sums = [f"momentum_flux{self.of}", *(_flux_of(f"{q.name}{self.of}") for q in self.flow.quantities)]
         return [area * flux for name in sums for flux in reduced(scalars, name)]
 
 

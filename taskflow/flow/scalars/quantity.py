@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from taskflow.common.errors import BadInput
-from taskflow.flow.boundaries.boundary import AROUND, Mirror, beyond, mirror, mirror_timed, timed
-from taskflow.flow.grid import Counts, Grid, StaggeredGrid, Vector
+from taskflow.flow.boundaries.boundary import AROUND, Mirror, mirror, mirror_timed, timed
+from taskflow.flow.boundaries.box_side import BoxSide
+from taskflow.flow.boundaries.condition import Velocity
+from taskflow.flow.boundaries.vent import Outside, enter
+from taskflow.flow.grid import Counts, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.scalars.transport import GHOST, Transport, bounded_euler, bounded_heun, transport
 from taskflow.runtime.regions import Box, Location, triple
@@ -111,7 +115,15 @@ class Flux:
     timed: bool = False
 
 
-Faces = Mapping[str, Fixed | Flux]  # by face, x_min to z_max
+@dataclass(frozen=True)
+class Entering:
+    """Value of the fluid that enters through a vent, or its maximum if `timed`."""
+
+    value: float
+    timed: bool = False
+
+
+Faces = Mapping[str, Fixed | Flux | Entering]  # by the key of a side: x_min to z_max, and of openings
 
 
 @dataclass(frozen=True)
@@ -188,37 +200,50 @@ class Quantity:
         )  # fmt: skip
         yield from self._released(now, dt, grid, mixing, part=0.5)
 
-    def advance(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
+    def advance(
+        self, f: Roles, dt: str, grid: StaggeredGrid, sides: Sequence[BoxSide], mixing: Mixing
+    ) -> Iterator[Launch]:  # fmt: skip
         """Advance a `bounded` passive scalar over a step of one stage, with its ghost values."""
+        velocity = f.u_new, f.v_new, f.w_new
         yield from self.euler(f, dt, grid, mixing)
-        yield from self.ghosts(f[f"{self.name}_new"], grid.constants)
+        yield from self.ghosts(f[f"{self.name}_new"], sides, velocity)
         yield from self.heun(f, dt, grid, mixing)
-        yield from self.ghosts(f[self.name], grid.constants)
+        yield from self.ghosts(f[self.name], sides, velocity)
 
-    def ghosts(self, name: str, grid: Grid, ending: str = "") -> Iterator[Launch]:
-        """Yield one launch per face for ghost values of a passive scalar.
+    def ghosts(
+        self, name: str, sides: Iterable[BoxSide], velocity: Velocity, ending: str = ""
+    ) -> Iterator[Launch]:  # fmt: skip
+        """Yield one launch per side for ghost values of a passive scalar.
 
-        They are 2 value - inside at faces with a value, else inside + flux spacing / diffusivity. `ending` is the
+        They are 2 value - inside at sides with a value, else inside + flux spacing / diffusivity. `ending` is the
         suffix of the stage's scalars. Raises BadInput for a flux without diffusivity.
         """
-        for face, condition in self.faces.items():
-            if isinstance(condition, Fixed):
-                values = Mirror(-1.0, 2 * condition.value)
-            elif condition.flux == 0 and not condition.timed:
-                values = Mirror(1.0, 0.0)
-            elif self.diffusivity == 0:
-                raise BadInput(
-                    f"{self.name}: a flux of {condition.flux} cannot diffuse through {face} without diffusivity; give"
-                    " one, or a flux of 0"
-                )
+        for side in sides:
+            condition = self.faces[side.key]
+            where: dict[str, Any] = {"over": side.ghosts, "on": side.face}
+            number = timed(side.key, self.name, ending) if condition.timed else None
+            if isinstance(condition, Entering):
+                outside = Outside(1.0 if condition.timed else condition.value)
+                yield enter(name, velocity[side.axis], **where, number=number, outside=outside)
+                continue
+            values = self._mirror(condition, side)
+            if number:
+                values = AROUND if isinstance(condition, Fixed) else Mirror(1.0, side.spacing / self.diffusivity)
+                yield mirror_timed(name, **where, number=number, mirror=values)
             else:
-                values = Mirror(1.0, condition.flux * grid.beside(face) / self.diffusivity)
-            over = beyond(face, grid)
-            if condition.timed:
-                values = AROUND if isinstance(condition, Fixed) else Mirror(1.0, grid.beside(face) / self.diffusivity)
-                yield mirror_timed(name, over=over, on=face, number=timed(face, self.name, ending), mirror=values)
-            else:
-                yield mirror(name, over=over, on=face, mirror=values)
+                yield mirror(name, **where, mirror=values)
+
+    def _mirror(self, condition: Fixed | Flux, side: BoxSide) -> Mirror:
+        if isinstance(condition, Fixed):
+            return Mirror(-1.0, 2 * condition.value)
+        if condition.flux == 0 and not condition.timed:
+            return Mirror(1.0, 0.0)
+        if self.diffusivity == 0:
+            raise BadInput(
+                f"{self.name}: a flux of {condition.flux} cannot diffuse through {side.face} without diffusivity; give"
+                " one, or a flux of 0"
+            )
+        return Mirror(1.0, condition.flux * side.spacing / self.diffusivity)
 
     def _released(
         self, name: str, dt: str, grid: StaggeredGrid, mixing: Mixing, *, part: float = 1.0

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from taskflow.analysis.charts.carried import ChartsSource
     from taskflow.output import SavedState
 
-SAME = ("grid", "boundaries", "obstacles", "bodies", "method")  # tables with which a velocity keeps without divergence
+# tables with which a velocity keeps without divergence
+SAME = ("grid", "boundaries", "openings", "obstacles", "bodies", "method")
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,9 +157,10 @@ class StateOnBox(InitialState):
         if self.state.case is None or self.sim.case.initial.noise is not None or self.checkpoint is not None:
             return False
         old, new = (tables_of(text, self.sim.case) for text in (self.state.case, self.sim.case.to_toml()))
-        open_sides = any(side.kind.permeable for side in self.sim.case.boundaries.sides.values())
+        open_sides = any(side.kind.permeable for *_, side in self.sim.case.conditions)
         at_rest = self.sim.system.moving is None
-        return at_rest and not open_sides and all(old.get(table) == new.get(table) for table in SAME)
+        same = all((old.get(table) or None) == (new.get(table) or None) for table in SAME)  # or no table of that build
+        return at_rest and not open_sides and same
 
     def has(self, name: str) -> bool:
         return self.state.fields is not None and name in self.state.fields

@@ -95,6 +95,8 @@ class FlowMeasures:
         numbers |= (keeping := model.driving.forces(scalars, model.scheme, tick.dt, cells))
         if model.turbulence:
             numbers["eddy_viscosity"] = scalars["eddy"]
+        if monitor.through:
+            numbers["openings"] = monitor.passed(scalars)
         if model.heat:
             numbers |= {f"nusselt_{face}": value for face, value in monitor.nusselt(scalars).items()}
         if model.obstacles:
@@ -185,7 +187,7 @@ class FlowSystem(System):
     @cached_property
     def _profiles(self) -> dict[str, dict[str, InflowProfile]]:
         case = self.sim.case
-        return {face: inflow_profiles(case, face) for face, side in case.boundaries.sides.items() if side.kind.enters}
+        return {key: inflow_profiles(case, side, face) for key, face, _, side in case.conditions if side.kind.enters}
 
     @cached_property
     def inflows(self) -> Inflows:
@@ -254,7 +256,7 @@ class FlowSystem(System):
         case, grid, inflows = self.sim.case, self.sim.grid, self.inflows
         numbers = Magnitudes(narrowest(grid), case.fluid.viscosity, case.machine.precision)
         entering = zip(inflows.profiles, inflows.fastest(times_of(case)), strict=True)
-        sizes = [(f"boundaries.{face}", float(max(speeds)), "velocity") for face, speeds in entering]
+        sizes = [(inflows.sides[key].place, float(max(speeds)), "velocity") for key, speeds in entering]
         sizes += [(f"initial {name}", value, "velocity" if name in VELOCITY else "") for name, value in initial.items()]
         for key, value, kind in sizes:
             if lost := numbers.velocity(value) if kind and value > 1 else numbers.carried(value):

@@ -14,7 +14,6 @@ import numpy as np
 
 from taskflow.cases.tables.timed import FormulaVector, Value, at_times
 from taskflow.common.errors import BadInput
-from taskflow.flow.boundaries.inflow import along
 from taskflow.systems.base.expressions import InitialForce
 from taskflow.systems.initial.inflow import Inflows
 
@@ -62,14 +61,12 @@ class ProfileSignal(Signal):
     """A quantity on a side as a function of place and time, sampled in space."""
 
     inflows: Inflows
-    face: str
+    key: str
     name: str
 
     def at(self, times: np.ndarray, instead: Mapping[str, Value]) -> np.ndarray:
-        cells = along(self.face, self.name, self.inflows.grid.constants)
-        some = tuple(slice(None, None, max(1, -(-count // PLACES))) for count in cells.shape[::-1])
         inflows = self.inflows.following(instead)
-        return np.array([inflows.at(self.face, self.name, float(t), cells)[some].ravel() for t in times])
+        return np.array([inflows.all_at(self.key, self.name, float(t), PLACES) for t in times])
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,7 +63,7 @@ def _sides(case: Case) -> dict[str, Any]:
 
 def _heat(case: Case) -> Range:
     heat, values, pushes = case.table("heat"), list[Any](), list[Any]()
-    for side in _sides(case).values():
+    for side in [*_sides(case).values(), *case.openings]:
         values += [side.temperature, side.outside_temperature if side.heat_transfer else None]
         pushes.append(side.heat_flux)
         if side.kind.enters and side.temperature is None:
@@ -77,6 +77,8 @@ def _heat(case: Case) -> Range:
 def _scalar(case: Case, scalar: PassiveScalar) -> Range:
     faces = scalar.boundaries.sides
     values: list[Any] = [0.0 for name, side in _sides(case).items() if side.kind.enters and name not in faces]
+    opened = ((opening.scalars or {}, opening.kind.enters) for opening in case.openings)
+    values += [given.get(scalar.name, 0.0 if enters else None) for given, enters in opened]
     values += [face.value for face in faces.values()]
     pushes = [face.flux for face in faces.values()]
     return _range(values, [*pushes, scalar.source, *(source.rate for source in scalar.sources)])

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from taskflow.common.caching import cached_property
+from taskflow.flow.boundaries.openings import all_conditions
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.stability import Onset
@@ -119,14 +120,13 @@ class Causes(Outlook):
         """
         sides = self._model.boundaries
         ends = [sides.get("xyz"[axis] + end) for end in ("_min", "_max")]
-        held = any(side.fixes_pressure and not side.balances for side in sides.values())
+        held = any(side.fixes_pressure and not side.balances for _, side in all_conditions(sides))
         if not held and not any(side is None or side.permeable for side in ends):
             return 0.0
         return float(self._near.max() if any(self._model.driving.rotation) else self._near[axis])
 
     def _pressures(self) -> Iterator[tuple[str, float]]:
-        sides = self._model.boundaries.items()
-        return ((face, side.pressure) for face, side in sides if side.pressure)
+        return ((face, side.pressure) for face, side in all_conditions(self._model.boundaries) if side.pressure)
 
     def _per_pressure(self, face: str) -> float:
         """Return the acceleration over the spacing by a pressure difference across the domain."""
@@ -151,7 +151,7 @@ class Causes(Outlook):
         along = [axis for axis, g in enumerate(model.buoyancy.gravity) if g != 0]
         level = tuple(2 - axis for axis in range(3) if axis not in along) if len(along) == 1 else None
         contrast = float((values - values.mean(axis=level, keepdims=True)).__abs__().max())
-        given = [side.temperature for side in model.boundaries.values()]
+        given = [side.temperature for _, side in all_conditions(model.boundaries)]
         given += [body.temperature for body in case.obstacles]
         ends = values.min(), values.max()
         others = [abs(t - end) for t in given if t is not None and math.isfinite(t) for end in ends]
@@ -162,7 +162,7 @@ class Causes(Outlook):
         model = self._model
         assert model.heat is not None
         supplied = sum(abs(source.rate) / self._volume(source.low, source.high) for source in model.heat.sources)
-        for face, side in model.boundaries.items():
+        for face, side in all_conditions(model.boundaries):
             if side.temperature is None:
                 flux = abs(side.heat_flux) + abs(side.heat_transfer * side.outside_temperature)
                 supplied += flux * float(self._near["xyz".index(face[0])])
@@ -177,7 +177,7 @@ class Causes(Outlook):
         case, near, lift = self._sim.case, self._near, self._lift
         for number in timed_numbers(case):
             for term in number.terms:
-                table, _, key = term.key.partition(".")
+                table, _, key = self._on_side(term.key).partition(".")
                 face, _, kind = key.partition(".")
                 name, _, component = kind.partition("[") if table == "boundaries" else key.partition("[")
                 axis = "123".find(component[:1]) if component else "xyz".find(face[:1])
@@ -192,6 +192,13 @@ class Causes(Outlook):
                 }.get(name if table in ("boundaries", "body", "heat") else "", (0.0, 0))
                 if factor > 0:
                     yield NumberSignal(float(abs(term.factor) * factor), power, term.key, term.value)
+
+    def _on_side(self, key: str) -> str:
+        """Return the key of an opening as that of its side."""
+        if not key.startswith("openings["):
+            return key
+        number, _, inner = key.removeprefix("openings[").partition("].")
+        return f"boundaries.{self._sim.case.openings[int(number) - 1].side}.{inner}"
 
     def _released(self, key: str) -> float:
         """Return the inverse volume of a heat source, by its key "sources[1].rate"."""

@@ -10,18 +10,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow import flow
-from taskflow.cases import FACES, SCHEMES, Case, Heat, PassiveScalar
+from taskflow.cases import SCHEMES, Case, Heat, PassiveScalar
+from taskflow.cases.tables.boundaries import Boundary
 from taskflow.cases.tables.kinds import SideTable
 from taskflow.cases.tables.scalars import Sources
 from taskflow.cases.tables.timed import Timed, Value, changes, placed
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies import Obstacles
+from taskflow.flow.boundaries.box_side import Part, boxes_on
 from taskflow.flow.boundaries.collocated import REST
+from taskflow.flow.boundaries.condition import Boundaries
+from taskflow.flow.boundaries.openings import OpenedSides, SideOpening, parts
+from taskflow.flow.boundaries.vent import Vent
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.forcing.driving import geostrophic_force
 from taskflow.flow.grid import Vector
 from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
-from taskflow.flow.scalars.quantity import release_rate
+from taskflow.flow.scalars.quantity import Entering, release_rate
 from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
 from taskflow.runtime.regions import triple
 from taskflow.systems.base.expressions import forces
@@ -39,7 +44,7 @@ def physics(case: Case, grid: flow.StaggeredGrid, obstacles: Obstacles | None, *
     return {
         "staggered": grid,
         "fluid": flow.Fluid(case.fluid.viscosity, (a + x, b + y, c + z), advection, implicit(case)),
-        "boundaries": {face: _boundary(case, grid, face) for face in case.boundaries.sides},
+        "boundaries": _boundaries(case, grid),
         "heat": _quantity(case, "T", case.heat, grid) if case.heat else None,
         "buoyancy": _buoyancy(case),
         "scheme": SCHEMES[case.time.scheme],
@@ -108,13 +113,31 @@ class SideValues:
         return self.most(key, value, self) if isinstance(value, Timed) else float(value)
 
 
-def _boundary(case: Case, grid: flow.StaggeredGrid, face: str) -> flow.BoundaryCondition:
-    """Return the boundary condition on a non-periodic face."""
+def _boundaries(case: Case, grid: flow.StaggeredGrid) -> Boundaries:
+    """Return the boundary conditions on non-periodic faces, and on openings in them."""
+    conditions = {place: _condition(case, grid, side, face, place) for _, face, place, side in case.conditions}
+    sides, opened = {face: conditions[f"boundaries.{face}"] for face in case.boundaries.sides}, []
+    for n, table in enumerate(case.openings, start=1):
+        key, face, place = f"opening{n}", table.side, f"openings[{n}]"
+        covered, title = table.covers(grid), f"{table.name} in {face}"
+        part = Part(key, place, title, None if covered.all() else boxes_on(face, covered))
+        opened.append(SideOpening(table.name, face, part, conditions[place]))
+        if covered.all():
+            sides[face] = conditions[place]
+    return OpenedSides(sides, tuple(opened)) if opened else sides
 
-    def most(key: str, value: Timed, side: SideValues) -> float:
-        return largest_on_wall(key, value, case, grid, face) if key in side.placed else largest(value, case)
 
-    return SideValues(case.boundary(face), most).condition
+def _condition(
+    case: Case, grid: flow.StaggeredGrid, side: Boundary, face: str, place: str
+) -> flow.BoundaryCondition:  # fmt: skip
+    """Return the boundary condition on a face, or on an opening in it."""
+
+    def most(key: str, value: Timed, values: SideValues) -> float:
+        if key not in values.placed:
+            return largest(value, case)
+        return largest_on_wall(f"{place}.{key}", value, case, grid, face)
+
+    return SideValues(side, most).condition
 
 
 def _quantity(case: Case, name: str, table: Heat | PassiveScalar, grid: flow.StaggeredGrid) -> flow.Quantity:
@@ -126,15 +149,19 @@ def _quantity(case: Case, name: str, table: Heat | PassiveScalar, grid: flow.Sta
 
 def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid) -> flow.Quantity:
     """Return a passive scalar. By default it is 0 at inflows, and has no flux through other faces."""
-    faces: dict[str, flow.Fixed | flow.Flux] = {}
-    for face in FACES:
-        if not case.periodic["xyz".index(face[0])]:
-            side, enters = getattr(scalar.boundaries, face), case.boundary(face).kind.enters
-            if side is None:
-                faces[face] = flow.Fixed(0.0) if enters else flow.Flux(0.0)
-            else:
-                kind, value = (flow.Flux, side.flux) if side.value is None else (flow.Fixed, side.value)
-                faces[face] = kind(largest(value, case), changes(value))
+    given = {key: (side.value, side.flux) for key, side in scalar.boundaries.sides.items()}
+    for n, opening in enumerate(case.openings, start=1):
+        given[f"opening{n}"] = (opening.scalars or {}).get(scalar.name), None
+    faces: dict[str, flow.Fixed | flow.Flux | Entering] = {}
+    for key, _, _, side in case.conditions:
+        value, flux = given.get(key, (None, None))
+        if value is None and flux is None and side.kind.permeable:
+            value = 0.0 if side.kind.enters or side.kind is Vent else None
+        if value is None:
+            faces[key] = flow.Flux(largest(flux, case), changes(flux))
+        else:
+            kind = Entering if side.kind is Vent else flow.Fixed
+            faces[key] = kind(largest(value, case), changes(value))
     return replace(_quantity(case, scalar.name, scalar, grid), faces=faces)
 
 
@@ -182,9 +209,9 @@ def eddies_described(case: Case, *beside: str) -> str:
 
 def sides_described(model: FlowModel, *, permeable: bool) -> Iterator[str]:
     """Yield the descriptions of openings, or of closed sides."""
-    for face, side in model.boundaries.items():
-        if side.described is not None and side.permeable == permeable:
-            yield f"{face}: {side.described}"
+    for side, condition in parts(model.boundaries, model.grid):
+        if condition.described is not None and condition.permeable == permeable:
+            yield f"{side.title}: {condition.described}"
 
 
 def conditions(case: Case) -> Conditions:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.flow import Fixed, Flux, Quantity
+from taskflow.flow import Flux, Quantity
+from taskflow.flow.boundaries.openings import all_conditions
+from taskflow.flow.boundaries.vent import Vent
 from taskflow.flow.flow_model import FlowModel
-from taskflow.flow.grid import StaggeredGrid, on_face
+from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.model import VELOCITY
 from taskflow.systems.base.domain import PartitionedCase
 from taskflow.systems.base.timed import largest as largest_in_time
@@ -60,7 +62,8 @@ def scales(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> Scales:
     speeds.append(np.array([mean or 0.0 for mean in model.driving.means]))
     speeds.append(np.array(case.body.geostrophic_wind))
     forces = [largest_in_time(case.body.force[axis], case) for axis in model.driving.forced]
-    pressures = [(face, side.pressure) for face, side in model.boundaries.items() if side.pressure]
+    sides = all_conditions(model.boundaries)
+    pressures = [(face, side.pressure) for face, side in sides if side.pressure]
     forces += [2 * pressure / sim.grid.lengths["xyz".index(face[0])] for face, pressure in pressures]
     speed = Scale(max(float(np.linalg.norm(velocity)) for velocity in speeds), math.hypot(*model.fluid.force, *forces))
     lift = abs(model.buoyancy.expansion) * math.hypot(*model.buoyancy.gravity) if model.buoyancy else 0.0
@@ -70,28 +73,28 @@ def scales(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> Scales:
     carried |= {force.on: BEYOND for force in model.forces if force.on in carried}
     if any(force.on in VELOCITY for force in model.forces):
         speed = BEYOND
-    opened = any(side.permeable for side in model.boundaries.values())
+    opened = any(side.permeable for _, side in sides)
     kept = any(mean is not None for mean in model.driving.means)
     return Scales(tuple(VELOCITY), speed, lift, carried, opened or kept or speed != Scale(0.0) or lift > 0)
 
 
 def _speeds(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> list[np.ndarray]:
     """Return the largest |u|, |v|, |w| of walls, inflows, and surfaces of bodies, at moments of the run."""
-    speeds = [np.abs(side.velocity) for side in model.boundaries.values() if side.solid]
+    speeds = [np.abs(side.velocity) for _, side in all_conditions(model.boundaries) if side.solid]
     moving = sim.bodies.moving
     return [*speeds, *inflows.fastest(times_of(sim.case)), *(map(moving.fastest, sim.bodies.path) if moving else ())]
 
 
 def _heat(sim: PartitionedCase, model: FlowModel, inflows: Inflows, heat: Quantity) -> Scale:
-    case, grid, sides = sim.case, sim.grid, model.boundaries
-    walls = [side for side in sides.values() if side.solid]
+    case, grid = sim.case, sim.grid
+    walls = [side for _, side in all_conditions(model.boundaries) if side.solid]
+    outside = [side.outside for _, side in all_conditions(model.boundaries) if isinstance(side, Vent)]
     temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
-    temperatures += [side.outside_temperature for side in walls]
+    temperatures += [*outside, *(side.outside_temperature for side in walls)]
     temperatures += [body.temperature or 0.0 for body in case.obstacles]
-    for face, profiles in inflows.profiles.items():
-        over = on_face(face, model.grid)
+    for key, profiles in inflows.profiles.items():
         times = times_of(case) if "T" in profiles else ()
-        temperatures += [float(np.abs(inflows.at(face, "T", time, over)).max()) for time in times]
+        temperatures += [float(np.abs(inflows.all_at(key, "T", time)).max()) for time in times]
     slopes = zip(model.driving.gradient, grid.lengths, strict=True)
     departure = sum(abs(slope) * length for slope, length in slopes)
     return Scale(max(map(abs, temperatures)) + departure, _gain(heat, [side.heat_flux for side in walls], grid))
@@ -99,7 +102,7 @@ def _heat(sim: PartitionedCase, model: FlowModel, inflows: Inflows, heat: Quanti
 
 def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:
     faces = quantity.faces.values()
-    largest = max((abs(face.value) for face in faces if isinstance(face, Fixed)), default=0.0)
+    largest = max((abs(face.value) for face in faces if not isinstance(face, Flux)), default=0.0)
     return Scale(largest, _gain(quantity, [face.flux for face in faces if isinstance(face, Flux)], grid))
 
 
@@ -120,7 +123,7 @@ def limiting_spacing(model: FlowModel) -> np.ndarray:
 def drawn_rate(model: FlowModel, times: np.ndarray) -> np.ndarray:
     """Return the estimated advective rate in cells next to moving walls, in a layer that grows by friction."""
     rates = np.zeros(times.size)
-    for face, side in model.boundaries.items():
+    for face, side in all_conditions(model.boundaries):
         if any(side.velocity):
             depth = np.sqrt(4 * model.fluid.viscosity * times)
             with np.errstate(divide="ignore"):
@@ -131,7 +134,7 @@ def drawn_rate(model: FlowModel, times: np.ndarray) -> np.ndarray:
 
 def carried_rate(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> float:
     """Return the estimated advective rate of inflows, moving bodies, and the initial velocity."""
-    speeds = _speeds(sim, model, inflows)[sum(side.solid for side in model.boundaries.values()) :]
+    speeds = _speeds(sim, model, inflows)[sum(side.solid for _, side in all_conditions(model.boundaries)) :]
     initial, spacing = largest(sim.case, sim.grid), limiting_spacing(model)
     speeds.append(np.array([initial.get(name, 0.0) for name in VELOCITY]))
     return max(float((speed / spacing).sum()) for speed in speeds)
@@ -141,7 +144,7 @@ def advective_rate(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> 
     """Return an estimate of max(|u|/dx + |v|/dy + |w|/dz) over walls, inflows and the initial velocity, if given by a
     formula.
     """
-    walls = [np.abs(side.velocity) for side in model.boundaries.values() if side.solid]
+    walls = [np.abs(side.velocity) for _, side in all_conditions(model.boundaries) if side.solid]
     spacing, others = limiting_spacing(model), carried_rate(sim, model, inflows)
     return max([others, *(float((speed / spacing).sum()) for speed in walls)])
 

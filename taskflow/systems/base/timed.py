@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from taskflow.cases import Case
-from taskflow.cases.tables.boundaries import Boundary
+from taskflow.cases.tables.boundaries import Boundaries
 from taskflow.cases.tables.physics import Forcing
 from taskflow.cases.tables.timed import Timed, Value, Values, at_time, changes, placed
 from taskflow.common.errors import BadInput, named
@@ -115,24 +115,26 @@ def timed_numbers(case: Case) -> tuple[TimedNumber, ...]:
 
 
 def _of_sides(case: Case) -> Iterator[TimedNumber]:
-    for face, side in case.boundaries.sides.items():
-        if not isinstance(side, Boundary) or side.kind.enters:
+    if not isinstance(case.table("boundaries"), Boundaries):
+        return
+    for name, face, key, side in case.conditions:
+        if side.kind.enters:
             continue
         if isinstance(side.pressure, float | Timed) and side.pressure != 0:
-            yield TimedNumber(timed(face, "p", ""), (Term(f"boundaries.{face}.pressure", side.pressure),), "force")
-        key, velocity = f"boundaries.{face}", side.velocity or (0.0, 0.0, 0.0)
+            yield TimedNumber(timed(name, "p", ""), (Term(f"{key}.pressure", side.pressure),), "force")
+        velocity = side.velocity or (0.0, 0.0, 0.0)
         if changes(*velocity) and not placed(*velocity):
             for axis, part in enumerate(velocity):
                 if "xyz"[axis] != face[0]:
-                    yield TimedNumber(timed(face, "uvw"[axis], ""), (Term(f"{key}.velocity[{axis + 1}]", part),))
+                    yield TimedNumber(timed(name, "uvw"[axis], ""), (Term(f"{key}.velocity[{axis + 1}]", part),))
         if side.temperature is not None and changes(side.temperature) and not placed(side.temperature):
-            yield TimedNumber(timed(face, "T", ""), (Term(f"{key}.temperature", side.temperature),))
+            yield TimedNumber(timed(name, "T", ""), (Term(f"{key}.temperature", side.temperature),))
         outside, flux = side.outside_temperature, side.heat_flux
         if changes(flux, outside):
             terms = [Term(f"{key}.heat_flux", flux)] if flux is not None else []
             if outside is not None:
                 terms.append(Term(f"{key}.outside_temperature", outside, side.heat_transfer or 0.0))
-            yield TimedNumber(timed(face, "heat", ""), tuple(terms))
+            yield TimedNumber(timed(name, "heat", ""), tuple(terms))
 
 
 def _of_scalars(case: Case) -> Iterator[TimedNumber]:
@@ -143,6 +145,10 @@ def _of_scalars(case: Case) -> Iterator[TimedNumber]:
                 if value is not None and changes(value):
                     term = Term(f"scalars[{n}].boundaries.{face}.{kind}", value)
                     yield TimedNumber(timed(face, scalar.name, ""), (term,))
+    for n, opening in enumerate(case.openings, start=1):
+        for name, value in (opening.scalars or {}).items():
+            if changes(value):
+                yield TimedNumber(timed(f"opening{n}", name, ""), (Term(f"openings[{n}].scalars.{name}", value),))
 
 
 def _of_sources(case: Case) -> Iterator[TimedNumber]:

@@ -126,6 +126,15 @@ def _check_openings(bodies: Bodies) -> None:
                 f"obstacles[{number}]: it covers {np.count_nonzero(numbers)} of the {layer.volume} cells behind the"
                 f" {side.type} {face}; let the body begin at least a cell away from there"
             )
+    for n, opening in enumerate(bodies.case.openings, start=1):
+        layer = bodies.grid.box.layer(opening.axis, int(opening.side.endswith("max")), 0, 1)
+        behind = np.expand_dims(opening.covers(bodies.grid), 2 - opening.axis)
+        numbers = bodies.solids.numbers(layer)[behind]
+        if opening.kind.permeable and numbers.any():
+            raise BadInput(
+                f"openings[{n}]: obstacles[{numbers[numbers != 0][0]}] covers {np.count_nonzero(numbers)} of the"
+                f" {numbers.size} cells behind {opening.name}; a body may lie beside it: move one of them"
+            )
 
 
 def _warnings(bodies: Bodies, gaps: Gaps) -> Iterator[str]:

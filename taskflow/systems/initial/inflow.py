@@ -15,14 +15,17 @@ import numpy as np
 from taskflow.cases import Case
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.profile_table import Column
+from taskflow.cases.tables.boundaries import Boundary, LogLawTable
 from taskflow.cases.tables.timed import Timed, TimeFunction, Value, placed
+from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput, named
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.boundaries.inflow import along, values
+from taskflow.flow.boundaries.box_side import BoxSide
+from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
+from taskflow.flow.boundaries.openings import openings, parts
 from taskflow.flow.boundaries.rough_wall import KARMAN
 from taskflow.flow.boundaries.sides import pressure_sides
-from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, triple
@@ -37,8 +40,9 @@ SAMPLES = 9  # moments at which inflows are evaluated
 
 @dataclass(frozen=True)
 class Inflows:
-    """The profiles of u, v, w and, with heat, T, or with two phases f, by face; empty without inflows. `walls` are
-    profiles on walls that depend on position. `instead` has values set by the user, by key.
+    """The profiles of u, v, w and, with heat, T, or with two phases f, by the key of a side or an opening; empty
+    without inflows. `walls` are profiles on walls that depend on position. `instead` has values set by the user, by
+    key.
     """
 
     grid: StaggeredGrid
@@ -48,6 +52,11 @@ class Inflows:
     walls: Mapping[str, Mapping[str, InflowProfile]] = field(default_factory=dict)
     instead: Mapping[str, Value] = field(default_factory=dict)
 
+    @cached_property
+    def sides(self) -> dict[str, BoxSide]:
+        """The sides and openings by their keys."""
+        return {side.key: side for side, _ in parts(self.openings.boundaries, self.grid.constants)}
+
     def following(self, instead: Mapping[str, Value]) -> Inflows:
         """Return the same inflows with the values `instead`, by key, which may change later."""
         return replace(self, instead=instead)
@@ -55,9 +64,9 @@ class Inflows:
     @property
     def keys(self) -> dict[str, Value]:
         """The time-dependent values of the case, by key."""
-        every = ((face, name, profile) for face, side in self.all_profiles.items() for name, profile in side.items())
-        values = ((f, name, p.function if isinstance(p, EvenFunction) else p) for f, name, p in every if p.varies)
-        return {_key(face, name): value for face, name, value in values if isinstance(value, Timed)}
+        every = ((key, name, profile) for key, side in self.all_profiles.items() for name, profile in side.items())
+        values = ((k, name, p.function if isinstance(p, EvenFunction) else p) for k, name, p in every if p.varies)
+        return {_key(self.sides[key].place, name): value for key, name, value in values if isinstance(value, Timed)}
 
     @property
     def all_profiles(self) -> dict[str, Mapping[str, InflowProfile]]:
@@ -78,57 +87,68 @@ class Inflows:
         """
         return self._written(shard, [time + dt * end for end in self.openings.scheme.ends]) if self.varies else {}
 
-    def at(self, face: str, name: str, time: float, cells: Box) -> np.ndarray:
+    def at(self, key: str, name: str, time: float, cells: Box) -> np.ndarray:
         """Return the values [z, y, x] of a quantity on the faces of a side in these cells, in double precision."""
-        axis, high = frame(face)
+        side = self.sides[key]
+        axis, high = frame(side.face)
         ends = [start + length for start, length in zip(self.grid.origin, self.grid.lengths, strict=True)]
         x, y, z = (self.grid.coordinates(VELOCITY.get(name, "c"), a, cells.lo[a], cells.hi[a]) for a in range(3))
         x, y, z = map(np.minimum, (x, y, z), ends)  # rounding may not take the last one out of the domain
         edge = np.array([ends[axis] if high else self.grid.origin[axis]])
         x, y, z = (edge if a == axis else places for a, places in enumerate((x, y, z)))
-        profile, value = self.all_profiles[face][name], self.instead.get(_key(face, name))
+        profile, value = self.all_profiles[key][name], self.instead.get(_key(side.place, name))
         if value is not None:
-            profile = _on_wall(value) if face in self.walls else _formula(value)
-        with named(f"boundaries.{face}.{KEYS.get(name, 'velocity')}"):
+            profile = _on_wall(value) if key in self.walls else _formula(value)
+        with named(f"{side.place}.{KEYS.get(name, 'velocity')}"):
             return profile(x[None, None, :], y[None, :, None], z[:, None, None], time)
+
+    def all_at(self, key: str, name: str, time: float, most: int | None = None) -> np.ndarray:
+        """Return all values of a quantity on the faces of a side, at most this number along each direction of a box."""
+        found = []
+        for box in self.sides[key].values(name):
+            some = tuple(slice(None, None, max(1, -(-count // (most or count)))) for count in box.shape[::-1])
+            found.append(self.at(key, name, time, box)[some].ravel())
+        return np.concatenate(found) if found else np.zeros(1)
 
     def described(self) -> Iterator[str]:
         """Yield a line for each inflow."""
-        for face in self.profiles:
-            speeds = self.inward(face, 0.0)
+        for key in self.profiles:
+            speeds = np.concatenate([part.ravel() for part in self.inward(key, 0.0)])
             often = " at first, and changes in time" if self.varies else ""
-            yield f"{face}: fluid enters at {speeds.mean():.4g} on average, {speeds.max():.4g} at most{often}"
+            mean, most, name = speeds.mean(), speeds.max(), self.sides[key].title
+            yield f"{name}: fluid enters at {mean:.4g} on average, {most:.4g} at most{often}"
 
     def check(self, times: list[float]) -> None:
         """Raise BadInput if a value is not finite at one of these times, or the inflow cannot leave."""
         for time in times if self.varies else times[:1]:
-            for face, side in self.all_profiles.items():
-                for name in side:
-                    entering = self.at(face, name, time, along(face, name, self.grid.constants))
+            for key, profiles in self.all_profiles.items():
+                for name in profiles:
+                    entering = self.all_at(key, name, time)
                     if name == "f" and not 0 <= entering.min() <= entering.max() <= 1:
                         extremes = f"values from {entering.min():g} to {entering.max():g} at time {time:g}"
-                        raise BadInput(f"boundaries.{face}.phase: {extremes}; a share of phase 1 is between 0 and 1")
+                        where = f"{self.sides[key].place}.phase"
+                        raise BadInput(f"{where}: {extremes}; a share of phase 1 is between 0 and 1")
             self._flow(time)
 
     def fastest(self, times: list[float]) -> list[np.ndarray]:
         """Return the largest inflow |u|, |v|, |w| on each side."""
         fastest = []
-        for face in self.profiles:
-            over = on_face(face, self.grid.constants)
-            speeds = [[np.abs(self.at(face, name, t, over)).max() for name in VELOCITY] for t in times]
-            fastest.append(np.max(speeds, axis=0))
+        for key in self.profiles:
+            each = [(name, t, box) for t in times for box in self.sides[key].faces for name in VELOCITY]
+            speeds = [np.abs(self.at(key, name, t, box)).max() for name, t, box in each]
+            fastest.append(np.reshape(speeds, (-1, len(VELOCITY))).max(axis=0))
         return fastest
 
     def _written(self, shard: Shard, times: list[float]) -> dict[str, float]:
         moments = dict(zip(self.openings.endings, times, strict=True))
-        for face, profiles in self.all_profiles.items():
-            own = shard.partition.homes[values(face, next(iter(profiles)), next(iter(moments)))].blocks[shard.block]
-            mine = {name: cells for name in profiles if (cells := along(face, name, self.grid.constants) & own)}
+        for key, profiles in self.all_profiles.items():
+            own = shard.partition.homes[values(key, next(iter(profiles)), next(iter(moments)))].blocks[shard.block]
+            mine = [(name, cells) for name in profiles for box in self.sides[key].values(name) if (cells := box & own)]
             entering = (  # nothing, where the block is not at the side
-                (mine[name], {values(face, name, ending): self.at(face, name, time, mine[name])})
-                for name, (ending, time) in product(mine, moments.items())
+                (cells, {values(key, name, ending): self.at(key, name, time, cells)})
+                for (name, cells), (ending, time) in product(mine, moments.items())
             )
-            shard.write_parts([values(face, *one) for one in product(profiles, moments)], entering)
+            shard.write_parts([values(key, *one) for one in product(profiles, moments)], entering)
         if not self.profiles:
             return {}
         flows = [self._flow(time) for time in times]
@@ -137,44 +157,58 @@ class Inflows:
         names = (f"outflow_speed{ending}" for ending in self.openings.scheme.endings)
         return {**dict(zip(names, (mean for mean, _ in flows), strict=True)), "sum_bound": bound}
 
-    def inward(self, face: str, time: float) -> np.ndarray:
-        """Return the inward normal velocities at an inflow, as in its fields, in double precision."""
-        axis, high = frame(face)
-        normal = self.at(face, "uvw"[axis], time, on_face(face, self.grid.constants))
-        return normal.astype(self.dtype).astype(np.float64) * (-1.0 if high else 1.0)
+    def inward(self, key: str, time: float) -> list[np.ndarray]:
+        """Return the inward normal velocities in each box of an inflow, as in its fields, in double precision."""
+        side = self.sides[key]
+        sign = -1.0 if frame(side.face)[1] else 1.0
+        normal = (self.at(key, "uvw"[side.axis], time, box) for box in side.faces)
+        return [values.astype(self.dtype).astype(np.float64) * sign for values in normal]
+
+    def _entering(self, key: str, time: float) -> tuple[float, float, float]:
+        """Return the volume per time that enters, the same without signs, and the largest speed."""
+        side, net, gross, largest = self.sides[key], 0.0, 0.0, 0.0
+        area, shares = self.grid.area(side.axis), self.grid.area_shares(side.axis)
+        for inward, box in zip(self.inward(key, time), side.faces, strict=True):
+            ends = zip(box.lo[::-1], box.hi[::-1], shares.shape, strict=True)
+            own = shares[tuple(slice(None) if count == 1 else slice(lo, hi) for lo, hi, count in ends)]
+            net += float((own * inward).sum()) * area
+            gross += float((own * np.abs(inward)).sum()) * area
+            largest = max(largest, float(np.abs(inward).max()))
+        return net, gross, largest
 
     def _flow(self, time: float) -> tuple[float, float]:
         """Return the mean outward speed at convective outflows, and the largest speed through open sides."""
-        net, gross, largest = 0.0, 0.0, 0.0
-        for face in self.profiles:
-            inward, area = self.inward(face, time), self.grid.area(frame(face)[0])
-            shares = self.grid.area_shares(frame(face)[0])
-            net += float((shares * inward).sum()) * area
-            gross += float((shares * np.abs(inward)).sum()) * area
-            largest = max(largest, float(np.abs(inward).max()))
-        leaves = [face for face, side in self.openings.boundaries.items() if side.balances]
-        if leaves:
-            axis, _ = frame(leaves[0])
-            mean = net / (self.grid.area(axis) * on_face(leaves[0], self.grid.constants).volume)
-            return mean, max(largest, abs(mean))
+        entering = {key: self._entering(key, time) for key in self.profiles}
+        net, gross = (sum((flow[n] for flow in entering.values()), 0.0) for n in range(2))
+        largest = max((speed for _, _, speed in entering.values()), default=0.0)
+        for side, condition in parts(self.openings.boundaries, self.grid.constants):
+            if condition.balances:
+                mean = net / (self.grid.area(side.axis) * side.count)
+                return mean, max(largest, abs(mean))
         rounding = ROUNDING * float(np.finfo(self.dtype).eps) * gross
         if not pressure_sides(self.openings.boundaries) and abs(net) > rounding:
             when = f" at time {time:g}" if self.varies else ""
             raise BadInput(
-                f"boundaries: {net:g} (volume per time) more enters than leaves{when}, and there is no way out; give a"
-                ' side type = "outflow"'
+                f"{self._named(entering)}: {net:g} (volume per time) more enters than leaves{when}, and there is no way"
+                ' out; give a side type = "outflow"'
             )
         return 0.0, largest
 
 
-def inflow_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
-    """Return the inflow profiles at a face, by field."""
-    side = case.boundary(face)
+    def _named(self, entering: Mapping[str, tuple[float, float, float]]) -> str:
+        """Return the inflows with the volumes that enter, if openings are among them."""
+        if not openings(self.openings.boundaries):
+            return "boundaries"
+        return ", ".join(f"{self.sides[key].title} lets {net:.6g} in" for key, (net, _, _) in entering.items())
+
+
+def inflow_profiles(case: Case, side: Boundary, face: str) -> dict[str, InflowProfile]:
+    """Return the inflow profiles at a side or opening on a face, by field."""
     profiles: dict[str, InflowProfile] = {}
     if side.table:
         profiles = {name: Column(side.table, name) for name in (*VELOCITY, *(["T"] if case.heat else []))}
     elif side.log_law:
-        profiles = dict(zip(VELOCITY, _wind(case, face), strict=True))
+        profiles = dict(zip(VELOCITY, _wind(case, side.log_law, face), strict=True))
     else:
         profiles = {name: _formula(value) for name, value in zip(VELOCITY, side.velocity or (), strict=True)}
     if case.heat and side.temperature is not None:
@@ -185,21 +219,23 @@ def inflow_profiles(case: Case, face: str) -> dict[str, InflowProfile]:
 
 
 def wall_profiles(case: Case) -> dict[str, dict[str, InflowProfile]]:
-    """Return the wall profiles that depend on position, by face and field: of tangential velocities, and of T."""
+    """Return the wall profiles that depend on position, by the key of a side or an opening and by field: of tangential
+    velocities, and of T.
+    """
     walls: dict[str, dict[str, InflowProfile]] = {}
-    for face, side in case.boundaries.sides.items():
+    for key, face, _, side in case.conditions:
         if side.kind.permeable:
             continue
         if placed(*(side.velocity or ())):
             along = zip(VELOCITY, side.velocity or (), strict=True)
-            walls[face] = {name: _on_wall(value) for name, value in along if VELOCITY[name][1] != face[0]}
+            walls[key] = {name: _on_wall(value) for name, value in along if VELOCITY[name][1] != face[0]}
         if side.temperature is not None and placed(side.temperature):
-            walls[face] = {**walls.get(face, {}), "T": _on_wall(side.temperature)}
+            walls[key] = {**walls.get(key, {}), "T": _on_wall(side.temperature)}
     return walls
 
 
-def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, face: str) -> float:
-    """Return the number of largest magnitude, with its sign, of a profile of this kind at the faces and centres of a
+def largest_on_wall(key: str, value: Value, case: Case, grid: StaggeredGrid, face: str) -> float:
+    """Return the number of largest magnitude, with its sign, of a profile by its key at the faces and centres of a
     wall's cells during the run. Raises BadInput if it is not finite.
     """
     axis, high = frame(face)
@@ -207,14 +243,14 @@ def largest_on_wall(kind: str, value: Value, case: Case, grid: StaggeredGrid, fa
     ends = [np.concatenate([x, (x[:-1] + x[1:]) / 2]) for x in faces]
     ends[axis] = faces[axis][[-high]]
     places = ends[0][None, None, :], ends[1][None, :, None], ends[2][:, None, None]
-    with named(f"boundaries.{face}.{kind}"):
+    with named(key):
         values = np.concatenate([np.ravel(_on_wall(value)(*places, time)) for time in times_of(case)])
     return float(values[np.abs(values).argmax()])
 
 
-def _key(face: str, name: str) -> str:
-    """Return the key of the case for a quantity on a face."""
-    return f"boundaries.{face}.{KEYS[name] if name in KEYS else f'velocity[{1 + [*VELOCITY].index(name)}]'}"
+def _key(place: str, name: str) -> str:
+    """Return the key of the case for a quantity on a side, with its table."""
+    return f"{place}.{KEYS[name] if name in KEYS else f'velocity[{1 + [*VELOCITY].index(name)}]'}"
 
 
 def _formula(value: Value) -> InflowProfile:
@@ -226,9 +262,7 @@ def _on_wall(value: Value) -> InflowProfile:
     return EvenFunction(value) if isinstance(value, TimeFunction) else _formula(value)
 
 
-def _wind(case: Case, face: str) -> list[LogProfile]:
-    law = case.boundary(face).log_law
-    assert law is not None
+def _wind(case: Case, law: LogLawTable, face: str) -> list[LogProfile]:
     axis, high = frame(face)
     speed = law.friction_velocity or (law.speed or 0.0) * KARMAN / log1p((law.height or 0.0) / law.roughness)
     inward = triple((-1 if high else 1) if a == axis else 0 for a in range(3))

@@ -209,13 +209,13 @@ def sides(surface: SurfaceTable, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:
     if surface.box is None:
         face = grid.nearest_face(surface.axis, surface.position)
         layer = grid.box.layer(surface.axis, 0, face, face + 1)
-        return (FaceLayer(_within(layer, surface.axis, grid), surface.axis),)
+        return (FaceLayer((_within(layer, surface.axis, grid),), surface.axis),)
     low, high = (triple(grid.nearest_face(axis, place[axis]) for axis in range(3)) for place in surface.box)
     inside, layers = Box(low, high), []
     for axis in range(3):
         for side, outward in ((0, -1), (1, 1)):
             layer = inside.layer(axis, side, 0, 1).shift(triple(side * (a == axis) for a in range(3)))
-            layers.append(FaceLayer(_within(layer, axis, grid), axis, outward))
+            layers.append(FaceLayer((_within(layer, axis, grid),), axis, outward))
     return tuple(layers)
 
 
@@ -230,7 +230,8 @@ def geometry(layers: tuple[FaceLayer, ...], grid: StaggeredGrid) -> tuple[np.nda
     """Return centres [side, axis], outward normals [side, axis], and areas."""
     centres, normals, areas = np.zeros((len(layers), 3)), np.zeros((len(layers), 3)), np.zeros(len(layers))
     for n, side in enumerate(layers):
-        ends = [(grid.faces(a)[side.cells.lo[a]], grid.faces(a)[side.cells.hi[a] - (a == side.axis)]) for a in range(3)]
+        (box,) = side.cells
+        ends = [(grid.faces(a)[box.lo[a]], grid.faces(a)[box.hi[a] - (a == side.axis)]) for a in range(3)]
         centres[n] = [(low + high) / 2 for low, high in ends]
         normals[n, side.axis] = side.outward
         areas[n] = np.prod([high - low for a, (low, high) in enumerate(ends) if a != side.axis])

@@ -11,6 +11,7 @@ from taskflow.cases import Case
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
 from taskflow.cases.tables.initial import Profile
+from taskflow.cases.tables.openings import least_released, partly_released
 from taskflow.cases.tables.pressure import untransformed
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
@@ -30,7 +31,16 @@ from taskflow.geometry import Composition
 from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.systems.base.flow import FlowMeasures, FlowSystem
-from taskflow.systems.base.pressure import SolverChoice, described, direct, iterative, released, sweeps
+from taskflow.systems.base.pressure import (
+    SMALL,
+    SMALL_WORDS,
+    SolverChoice,
+    described,
+    direct,
+    iterative,
+    released,
+    sweeps,
+)
 from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.records.series import Integral
@@ -77,11 +87,14 @@ def choice(case: Case) -> SolverChoice:
         return SolverChoice(table.solver)
     if table.iterations is not None:
         return SolverChoice("multigrid", "a number of iterations is given")
+    if least_released(case.staggered, case.boundaries, case.openings) < SMALL:
+        return SolverChoice("cg", SMALL_WORDS)
     if first != second:
         return SolverChoice("multigrid", "densities differ, so that the coefficient 1/density is variable")
     if case.obstacles:
         return SolverChoice("multigrid", "its equation takes the faces of obstacles into account")
-    if reason := untransformed(case.grid, case.boundaries):
+    mixed = partly_released(case.staggered, case.boundaries, case.openings)
+    if reason := untransformed(case.grid, case.boundaries) or mixed:
         return SolverChoice("multigrid", reason)
     reason = "densities are equal, and each direction is periodic or between walls or sides with p = 0"
     return SolverChoice("fft", reason)

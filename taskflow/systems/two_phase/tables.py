@@ -13,14 +13,15 @@ from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.values import non_negative, positive, tuple_of, unchosen
 from taskflow.cases.language.capabilities import TIMED, Supports
 from taskflow.cases.language.problems import Key, Problem, exclusive, missing, names_differ, numbered, present, wrong
-from taskflow.cases.language.table import Natural, NonNegative, Number, Table, Truth, entry, optional, reads
-from taskflow.cases.tables.boundaries import Boundaries
+from taskflow.cases.language.table import Natural, NonNegative, Number, Table, Truth, entry, optional, reads, written
+from taskflow.cases.tables.boundaries import Boundaries, Boundary
 from taskflow.cases.tables.control import Interval
 from taskflow.cases.tables.grid import AXES, GridTable, narrowest
 from taskflow.cases.tables.initial import Profile, profile
 from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes, lost_numbers
 from taskflow.cases.tables.obstacles import Obstacles
+from taskflow.cases.tables.openings import Openings
 from taskflow.cases.tables.physics import FluidTable, Forcing
 from taskflow.cases.tables.planes import Planes
 from taskflow.cases.tables.pressure import PressureTable
@@ -28,6 +29,7 @@ from taskflow.cases.tables.probes import OFTEN, TAKEN, Isosurfaces, Probes, Reco
 from taskflow.cases.tables.projection import CONTACT_ANGLE
 from taskflow.cases.tables.scalars import Corners, Scalars
 from taskflow.cases.tables.statistics import Spectra
+from taskflow.cases.tables.timed import placed
 from taskflow.cases.timing.schedule import Every
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
@@ -38,11 +40,13 @@ OWN = re.compile("f|phi|kappa|phi_[12]|[bm]_[xyz]|[uvwp]_old")  # other fields o
 SCHEMES = ("koren", "weno5", "quick", "central")
 JUMP = 10  # ratio of densities up to which the velocity form may be used
 TWO = "give two numbers {}, of phase 1 and of phase 2"
+VENT = "it is of one fluid, in this version; give an outflow with pressure = 0"
+HEAT_OF_WALLS = "temperature", "heat_flux", "heat_transfer", "outside_temperature"
 SUPPORTS = Supports(
     places={
         "bodies", "body.gravity", "boundaries", "boundaries.inflow.phase", "fluid.scheme", "initial.velocity",
-        "initial.noise", "initial.source", "initial.time", "obstacles", "particles", "pictures", "pressure", "scalars",
-        TIMED,
+        "initial.noise", "initial.source", "initial.time", "obstacles", "openings", "particles", "pictures", "pressure",
+        "scalars", TIMED,
     },
     lacks={
         "obstacles.motion": None,
@@ -52,6 +56,13 @@ SUPPORTS = Supports(
         "boundaries.outflow.pressure.nonzero": None,
         "boundaries.outflow.pressure.timed": None,
         "boundaries.outflow.pressure.advected": None,
+        **{f"openings.{key}": None for key in HEAT_OF_WALLS},
+        "openings.roughness": None,
+        "openings.pressure.nonzero": None,
+        "openings.pressure.timed": None,
+        "openings.pressure.advected": None,
+        "openings.type.vent": VENT,
+        "boundaries.vent": VENT,
         "boundaries.wall.contact_angle": CONTACT_ANGLE,
         "two_phase.contact_angle": CONTACT_ANGLE,
         "fluid.viscosity": "two_phase.viscosity has the viscosities of both phases; omit it",
@@ -59,6 +70,7 @@ SUPPORTS = Supports(
         "particles.response_time": "it is of one fluid, and differs between two phases; omit it: tracers follow"
         " both",
     },
+    apart={("openings", "particles"): None},
 )  # fmt: skip
 LAYERS = 3  # cells on either side that differences of phi reach
 MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 1000 droplets
@@ -225,9 +237,14 @@ def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -
         yield wrong(("pressure", "iterations"), pressure.iterations, f"{remedy} pressure.solver")
 
 
-def _phases_enter(boundaries: Boundaries, body: Forcing) -> Iterator[Problem]:
-    for face, side in boundaries.sides.items():
-        key = ("boundaries", face)
+def _phases_enter(boundaries: Boundaries, opened: Openings, body: Forcing) -> Iterator[Problem]:
+    sides = boundaries.sides.items()
+    every: list[tuple[Key, str, Boundary]] = [(("boundaries", face), face, side) for face, side in sides]
+    every += [(key, opening.side, opening) for key, opening in numbered(openings=opened)]
+    for key, face, side in every:
+        if key[0] == "openings" and side.kind.solid and placed(*(side.velocity or ())):
+            remedy = "a wall has the same velocity everywhere, with two phases; give numbers or expressions of t"
+            yield wrong((*key, "velocity"), written(side.velocity), remedy)
         falls = [axis for axis, g in zip(AXES, body.gravity, strict=True) if g and axis != face[0]]
         if side.kind.enters and side.phase is None:
             remedy = "give the phase that enters, 1 or 2, or an expression for the share of phase 1"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow.bodies.forces import ForceTarget
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.outflow import correct_outlet, opening
 from taskflow.flow.grid import on_face
 from taskflow.flow.measures.isosurface import isosurface_area
@@ -103,7 +104,7 @@ def test_the_volume_that_passes_a_side(face, real, device):
     hand, _ = by_hand(("f", "q", "q_old"), (True,) * 3, real, device)
     keep(hand, 41.5)
     axis, high = frame(face)
-    about = opening(face, hand.staggered.constants)
+    about = opening(BoxSide(face, hand.staggered.constants))
     task = variant(pass_volume, turned=face)
     hand.run(hand.launch(task, {"opening": about, "bound": 5.0}, on_face(face, hand.staggered.constants)))
     q, before = (layer(hand, name, face, int(high)).astype("f8") for name in ("q", "q_old"))
@@ -244,7 +245,7 @@ def test_the_correction_where_the_pressure_is_zero(face, varies, real, device):
     axis, high = frame(face)
     q, p, b = layer(hand, "q", face, high).copy(), layer(hand, "p", face, 0), layer(hand, "b", face, high)
     expected = q + (1 if high else -1) * DT * (b if varies else 1) * p / (spacing(CELLS)[axis] / 2)
-    about, over = opening(face, hand.staggered.constants), on_face(face, hand.staggered.constants)
+    about, over = opening(BoxSide(face, hand.staggered.constants)), on_face(face, hand.staggered.constants)
     hand.run(hand.launch(variant(correct_outlet, "" if varies else "b", face), {"opening": about}, over))
     np.testing.assert_allclose(layer(hand, "q", face, high), expected, rtol=0, atol=10 * hand.tolerance)
 

@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from taskflow.flow.boundaries.condition import Boundaries, BoxSide
+from taskflow.flow.boundaries.box_side import BoxSide
+from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.grid import Grid
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson.lines import Lines, begin_lines, end_lines
@@ -59,7 +60,7 @@ class ImplicitDiffusion:
 
     def velocity(self, f: Roles, boundaries: Boundaries, viscosity: float, dt: str) -> Iterator[Launch]:
         """Diffuse the new velocity, with its ghost values at the walls, and remove the pressure gradient."""
-        low, high = (boundaries[side].factor(BoxSide(side, self.grid, viscosity)) for side in self.sides)
+        low, high = (boundaries[side].factor(BoxSide(side, self.grid, viscosity=viscosity)) for side in self.sides)
         chains = {ALONG: self.lines.in_cells(low, high), NORMAL: self.lines.on_faces()}
         for leaks, chain in chains.items():
             yield self.lines.find(f[leaks], chain, dt=dt, diffusivity=viscosity)

@@ -19,9 +19,10 @@ from functools import partial
 
 from taskflow.flow.bodies.bulk_velocity import stage
 from taskflow.flow.bodies.moving_scalars import EULER, HEUN, WHOLE
-from taskflow.flow.bodies.obstacles import coefficients_at_bodies
+from taskflow.flow.bodies.obstacles import open_all
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.boundaries.inflow import placed_ghosts
+from taskflow.flow.boundaries.openings import closed_faces
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.boundaries.sides import normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.flow.closures.eddy_viscosity import eddy_viscosity
@@ -109,8 +110,11 @@ class NavierStokes(FlowModel):
 
     def prepare(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Compute the fields of the grid and of bodies that the pressure solver needs."""
-        if self.obstacles:
-            yield from coefficients_at_bodies(f, self.grid, self.pressure)
+        if "b_x" in self.pressure.fields:
+            b = f.b_x, f.b_y, f.b_z
+            yield from open_all(b, f.solid if self.obstacles else None, self.grid)
+            for axis, faces in closed_faces(self.boundaries, self.grid):
+                yield impose(b[axis], over=faces, value=Value(0.0))
         yield from self.pressure.prepare(f)
 
     def refresh(self, f: Roles) -> Iterator[Launch | Repeat]:
@@ -276,20 +280,20 @@ class NavierStokes(FlowModel):
         """Fill the boundary values of a quantity in the field `name` at the end of stage n. Ghost values at open
         boundaries are already filled for a temperature with central differences.
         """
+        velocity = (f.u, f.v, f.w) if n < 0 else (f.u_new, f.v_new, f.w_new)
         if quantity is self.heat:
             if quantity.bounded:
-                yield from self.openings.bounded_ghosts(name, n)
+                yield from self.openings.bounded_ghosts(name, velocity, n)
             ending = self.scheme.endings[n]
             yield from temperature_ghosts(name, self.boundaries, self.grid, quantity.diffusivity, ending)
             yield from placed_ghosts({"T": name}, self.boundaries, self.grid, self.openings.endings[n])
-            supplies = heat_supplies(self.boundaries)
+            supplies = heat_supplies(self.boundaries, self.grid)
         else:
-            yield from quantity.ghosts(name, self.grid, self.scheme.endings[n])
-            fluxes = {face: each.flux for face, each in quantity.faces.items() if isinstance(each, Flux)}
-            supplies = {face: Supply(flux) for face, flux in fluxes.items() if flux != 0}
+            yield from quantity.ghosts(name, self.sides, velocity, self.scheme.endings[n])
+            fluxes = ((side, quantity.faces[side.key]) for side in self.sides)
+            supplies = [(side, Supply(each.flux)) for side, each in fluxes if isinstance(each, Flux) and each.flux != 0]
         if self.turbulence:
-            prandtl = self.turbulence.prandtl
-            yield from supply_ghosts(name, f.nu_t, supplies, self.grid, quantity.diffusivity, prandtl)
+            yield from supply_ghosts(name, f.nu_t, supplies, quantity.diffusivity, self.turbulence.prandtl)
 
     def limits(self, f: Roles) -> Iterator[Launch]:
         """Compute rate = max(|u|/dx + |v|/dy + |w|/dz), which bounds the next step. With turbulence the eddy viscosity

@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from taskflow.flow.boundaries.boundary import Mirror, mirror
+from taskflow.flow.boundaries.collocated import outward
 from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.inflow import values
+from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.boundaries.outflow import Opening, opening
-from taskflow.flow.boundaries.sides import entrances, open_sides
-from taskflow.flow.grid import Grid, on_face
+from taskflow.flow.boundaries.sides import entrances
+from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Face, Foreign, Launch, Read, Reduce, Roles, Scalar, Write, facing, frame, task
+from taskflow.runtime.tasks import Face, Foreign, Launch, Read, Reduce, Roles, Scalar, Write, facing, task
 
 
 @dataclass(frozen=True)
@@ -80,20 +82,25 @@ class InterfaceOpenings:
 
     def enter(self, phi: str, band: Band) -> Iterator[Launch]:
         """Fill the ghost cells of inflows, all layers equal to the first."""
-        for face in entrances(self.boundaries):
-            first, *others = (Box.of(self.grid.cells).layer(*frame(face), -n, 1 - n) for n in range(1, LAYERS + 1))
-            yield enter_level_set(phi, values(face, "f"), over=first, on=face, band=band)
-            for layer in others:
-                yield mirror(phi, over=layer, on=face, mirror=Mirror(1.0, 0.0))
+        entered = entrances(self.boundaries)
+        for side, condition in parts(self.boundaries, self.grid):
+            layers, inside = side.layer, Mirror(1.0, 0.0)
+            if condition.enters:
+                yield enter_level_set(phi, values(side.key, "f"), over=layers, on=side.face, band=band)
+            elif side.face in entered:
+                yield mirror(phi, over=layers, on=side.face, mirror=inside)
+            for _ in range(LAYERS - 1) if side.face in entered else ():
+                layers = tuple(box.shift(outward(side.face)) for box in layers)
+                yield mirror(phi, over=layers, on=side.face, mirror=inside)
 
     def passed(self, f: Roles) -> Iterator[Launch]:
         """Add the inflow of a step to the scalar `kept`, the volume of phase 1 in cells."""
         kept = f.scalar("kept")
-        for face in open_sides(self.boundaries):
-            q, q_old = (getattr(f, f"{'uvw'[frame(face)[0]]}{age}") for age in ("", "_old"))
-            about = opening(face, self.grid)
+        for side in (side for side, condition in parts(self.boundaries, self.grid) if condition.permeable):
+            q, q_old = (getattr(f, f"{'uvw'[side.axis]}{age}") for age in ("", "_old"))
+            about = opening(side)
             bound = Box.of(self.grid.cells).volume / about.faces
             yield pass_volume(
-                f.f, q, q_old, over=on_face(face, self.grid), on=face, volume=kept, kept=kept, dt="dt", ratio="ratio",
+                f.f, q, q_old, over=side.faces, on=side.face, volume=kept, kept=kept, dt="dt", ratio="ratio",
                 opening=about, bound=bound,
             )  # fmt: skip

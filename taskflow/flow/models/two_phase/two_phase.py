@@ -15,9 +15,9 @@ from dataclasses import KW_ONLY, dataclass
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies.obstacles import stop
 from taskflow.flow.boundaries.boundary import Mirror, Value, beyond, impose, mirror
-from taskflow.flow.boundaries.condition import BoxSide
 from taskflow.flow.boundaries.inflow import inflow_ghosts
-from taskflow.flow.boundaries.sides import entrances, normal_velocity, pressure_sides, velocity_ghosts
+from taskflow.flow.boundaries.openings import closed_faces, parts
+from taskflow.flow.boundaries.sides import normal_velocity, pressure_sides, velocity_ghosts
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY
@@ -107,7 +107,7 @@ class TwoPhase(FlowModel):
         yield from self.openings.begin_ghosts((f.u, f.v, f.w))
         yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
         for quantity in self.passive:
-            yield from quantity.ghosts(f[quantity.name], self.grid)
+            yield from quantity.ghosts(f[quantity.name], self.sides, (f.u, f.v, f.w))
         yield from self.limits(f)
 
     @property
@@ -120,7 +120,7 @@ class TwoPhase(FlowModel):
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
         for quantity in self.passive:
-            yield from quantity.ghosts(f[quantity.name], self.grid)
+            yield from quantity.ghosts(f[quantity.name], self.sides, (f.u, f.v, f.w))
         yield from self.limits(f)
 
     def after_overwrite(self, f: Roles) -> Iterator[Launch | Repeat]:
@@ -157,7 +157,7 @@ class TwoPhase(FlowModel):
         yield from velocity_ghosts(new, self.boundaries, self.grid)
         for quantity in self.passive:
             mixing = Mixing(faces=f.scalar_faces if self.obstacles else None)
-            yield from quantity.advance(f, "dt", self.staggered, mixing)
+            yield from quantity.advance(f, "dt", self.staggered, self.sides, mixing)
         for name in VELOCITY:
             f.swap(name, f"{name}_new")
             f.swap(f"{name}_new", f"{name}_old")
@@ -193,6 +193,8 @@ class TwoPhase(FlowModel):
         yield inverse_density(share, f.solid if self.obstacles else None, b, over=box, phases=self.phases)
         for face in opened_high(self.boundaries):
             yield inverse_density(share, None, b, over=on_face(face, self.grid), phases=self.phases)
+        for axis, faces in closed_faces(self.boundaries, self.grid):
+            yield impose(b[axis], over=faces, value=Value(0.0))
         yield from self.pressure.prepare(f)
         yield divergence(velocity, f.rhs, over=box, dt="dt", grid=self.grid)
         yield from self.pressure.solve(f)
@@ -203,8 +205,9 @@ class TwoPhase(FlowModel):
         """Fill ghost values of the shares: the value inside, at inflows 2 f - inside with the prescribed f."""
         for face in self.boundaries:
             yield mirror(share, over=beyond(face, self.grid), on=face, mirror=Mirror(1.0, 0.0))
-        for face in entrances(self.boundaries):
-            yield from inflow_ghosts({"f": share}, BoxSide(face, self.grid), "")
+        for side, condition in parts(self.boundaries, self.grid):
+            if condition.enters:
+                yield from inflow_ghosts({"f": share}, side, "")
 
     def limits(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalars `rate` and `friction`, which bound the next step."""
