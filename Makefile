@@ -11,7 +11,7 @@ CLEAN  ?= .venv-wheel
 CUDA   ?= 13
 BIN    := $(VENV)/bin
 FAST   := not slow and not gpu and not multigpu
-PARALLEL := --numprocesses $(shell expr $$(nproc) + $$(nproc) / 2) --maxprocesses 8 --dist loadfile
+PARALLEL := --numprocesses $(shell expr $$(nproc) \* 2) --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo validate test test-lowest test-all test-gpu test-emulated test-runtime compiled coverage measured \
@@ -47,7 +47,7 @@ validate: $(VENV)/installed
 # Tests begin hundreds of processes: none should have to compile the package again, whatever the environment says.
 test test-lowest test-all test-gpu test-emulated test-runtime coverage measured: export PYTHONDONTWRITEBYTECODE =
 
-# Three processes for two cores, a file of tests to each: many tests wait, for clusters and for other processes.
+# Two processes for a core, a file of tests to each: many tests wait, for clusters and for other processes.
 test: $(VENV)/installed-dev
 	$(MAKE) --no-print-directory --jobs=2 lint compiled
 	$(BIN)/python -m pytest -m "$(FAST)" $(PARALLEL)

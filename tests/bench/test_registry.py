@@ -55,6 +55,7 @@ def test_every_system_registers_its_commands(monkeypatch):
     assert list(group.commands) == ["channels", "sweep", "scaling", "step"]
 
 
+@pytest.mark.fast("0-report", "1-cavity", "2-outer")
 @pytest.mark.parametrize("name", app.MOVED)
 @pytest.mark.parametrize("words", [(), ("--help",), ("--cells", 8)], ids=len)
 def test_a_command_that_has_moved_is_named_with_its_place(give, refused, name, words):

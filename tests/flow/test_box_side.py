@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow.boundaries.boundary import beyond
-from taskflow.flow.boundaries.box_side import BoxSide, Part, boxes_on, rectangles
+from taskflow.flow.boundaries.box_side import BoxSide, SidePart, boxes_on, rectangles
 from taskflow.flow.boundaries.openings import OpenedSides, SideOpening, closed_faces, parts
 from taskflow.flow.boundaries.outflow_conditions import PressureOutflow
 from taskflow.flow.boundaries.wall import Wall
@@ -42,7 +42,7 @@ def test_parts_of_a_side_are_the_side(face, periodic):
     shape = [n for a, n in enumerate(grid.cells) if a != axis][::-1]
     covered = np.random.default_rng(5).random(shape) < 0.5
     inside = boxes_on(face, covered)
-    own, left = Part("opening1", "", "", inside), Part(face, "", "", None, inside)
+    own, left = SidePart("opening1", "", "", inside), SidePart(face, "", "", None, inside)
     sides = BoxSide(face, grid, own), BoxSide(face, grid, left)
     whole = BoxSide(face, grid)
     assert sum(side.count for side in sides) == whole.count
@@ -57,7 +57,7 @@ def test_parts_of_a_side_are_the_side(face, periodic):
 
 def test_edges_of_an_opening_belong_to_its_side():
     grid = StaggeredGrid((4, 8, 4), (1.0, 1.0, 1.0)).constants
-    side = BoxSide("x_min", grid, Part("opening1", "", "", (Box((0, 2, 0), (1, 5, 4)),)))
+    side = BoxSide("x_min", grid, SidePart("opening1", "", "", (Box((0, 2, 0), (1, 5, 4)),)))
     assert [(box.lo[1], box.hi[1]) for box in side.beyond("v")] == [(3, 5)]
     assert [(box.lo[2], box.hi[2]) for box in side.beyond("w")] == [(0, 5)]  # with the ends of the side
     assert [(box.lo[1], box.hi[1]) for box in side.faces] == [(2, 5)]
@@ -66,9 +66,9 @@ def test_edges_of_an_opening_belong_to_its_side():
 def test_the_edge_between_two_openings_belongs_to_the_lower_one():
     grid = StaggeredGrid((4, 8, 4), (1.0, 1.0, 1.0)).constants
     low, high = (Box((0, 2, 0), (1, 5, 4)),), (Box((0, 5, 0), (1, 8, 4)),)
-    parts_of = [BoxSide("x_min", grid, Part("opening", "", "", *pair)) for pair in ((low, high), (high, low))]
+    parts_of = [BoxSide("x_min", grid, SidePart("opening", "", "", *pair)) for pair in ((low, high), (high, low))]
     assert [[(box.lo[1], box.hi[1]) for box in side.beyond("v")] for side in parts_of] == [[(3, 6)], [(6, 9)]]
-    left = BoxSide("x_min", grid, Part("x_min", "", "", None, low + high))
+    left = BoxSide("x_min", grid, SidePart("x_min", "", "", None, low + high))
     assert [(box.lo[1], box.hi[1]) for box in left.beyond("v")] == [(0, 3)]
 
 
@@ -76,7 +76,7 @@ def test_the_pressure_is_closed_where_a_wall_is_left():
     grid = StaggeredGrid((4, 4, 4), (1.0, 1.0, 1.0)).constants
     walls = {f"{axis}_{end}": Wall() for axis in "xyz" for end in ("min", "max")}
     inside = (Box((0, 1, 0), (1, 3, 4)),)
-    opening = SideOpening("out", "x_max", Part("opening1", "", "", inside), PressureOutflow())
+    opening = SideOpening("out", "x_max", SidePart("opening1", "", "", inside), PressureOutflow())
     sides = OpenedSides(walls, (opening,))
     ((axis, closed),) = closed_faces(sides, grid)
     assert axis == 0

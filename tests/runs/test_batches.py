@@ -75,6 +75,7 @@ def alone(case, path, blocks=(1, 1, 1)):
         go(case, path, blocks)
 
 
+@pytest.mark.fast("periodic", "lid", "body", "averaged", "steady", "times", "fixed")
 @pytest.mark.parametrize("name", FLOWS)
 def test_batches_keep_bits(name, sizes, tmp_path):
     case = case_of(name)

@@ -103,7 +103,7 @@ def compare(case, folder, blocks):
             np.testing.assert_allclose(values[name], expected, rtol=0, atol=most, err_msg=f"{name} {before} {after}")
 
 
-@pytest.mark.fast("stretched", "bulk", "immersed")
+@pytest.mark.fast("stretched", "bulk")
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_a_flow(tmp_path, kind):
     compare(Case(**changed(BOX, **KINDS[kind])), tmp_path, BLOCKS[:2] if kind == "bulk" else BLOCKS)

@@ -73,6 +73,7 @@ def balance(made: Case) -> float:
     ([FORMULA], FLAGGED, ROUND),
     ([ROD | {"centre": [0.0, 0, 0.97]}], IMMERSED, ROUND),
 ])  # fmt: skip
+@pytest.mark.fast("obstacles0*", "obstacles2*", "obstacles7*", "obstacles10*", "obstacles12*", "obstacles13*")
 def test_forces_and_change_of_momentum_are_what_drives_the_fluid(obstacles, tables, fluid):
     within = 1e-8 if len(obstacles) == 1 and obstacles[0] is not FORMULA else 2e-4
     assert balance(case(obstacles, **tables)) == pytest.approx(fluid * THICK, rel=within)

@@ -247,6 +247,7 @@ def test_two_phases_pass_an_opening_of_a_whole_side_as_the_side(outlet):
         assert np.array_equal(plain[name], whole[name]), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outlet", [{}, {"pressure": 0}])
 def test_each_phase_enters_through_its_own_opening(outlet):
     """What enters of phase 1 is counted, volume is kept, and blocks change no bit."""

@@ -139,7 +139,7 @@ def ran(flow, L, U, path):
     return steps, np.concatenate(numbers)
 
 
-@pytest.mark.fast("o-grid", "real time", "wale", "limited", "single")
+@pytest.mark.fast("o-grid", "single")
 @pytest.mark.parametrize("name", FLOWS)
 def test_units_change_nothing(tmp_path, name):
     flow, bound = FLOWS[name], ROUGHLY if name.startswith("single") else SAME

@@ -56,7 +56,7 @@ def _released(raw: object) -> dict[str, Value]:
 
 
 class OpeningTable(Boundary):
-    """A part of a side with a separate condition. The other keys are those of a side of its type."""
+    """A part of a side with a separate condition. It has the keys of a side of its type, too."""
 
     placing: ClassVar[frozenset[str]] = frozenset(("type", "name", "side", "box", "disk", "where", "scalars"))
 
@@ -210,7 +210,7 @@ def _scalars_exist(scalars: Scalars, openings: Openings) -> Iterator[Problem]:
 
 
 def partly_released(grid: StaggeredGrid, boundaries: Boundaries, openings: Openings) -> str | None:
-    """Return why an FFT cannot solve for the pressure beside openings; None if it can."""
+    """Return why an FFT cannot solve for the pressure next to openings; None if it can."""
     for opening in openings:
         around = boundaries.sides[opening.side]
         if opening.kind.fixes_pressure != around.kind.fixes_pressure and not opening.covers(grid).all():

@@ -68,7 +68,7 @@ def open_faces(b_x: Write, b_y: Write, b_z: Write, solid: ReadByte) -> None:
 
 
 def open_all(b: tuple[str, str, str], solid: str | None, grid: Grid) -> Iterator[Launch]:
-    """Yield the launches for the coefficients of div(b grad p) on all faces, outside of bodies if there are any."""
+    """Yield the launches for the coefficients of div(b grad p) on all faces, outside of any bodies."""
     cells = Box.of(grid.cells)
     for axis, name in enumerate(b):
         if grid.high[axis]:

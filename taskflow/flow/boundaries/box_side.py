@@ -1,7 +1,7 @@
 """A side of a box, or the part of it on which one condition holds: an opening, or what openings leave.
 
 A quantity in cells belongs to the part of the cell inside. A velocity along the side lies between two cells, and
-belongs to an opening if both do, so that the edges of an opening are those of the side around it. Between two openings
+belongs to an opening if both do, so that the edges of an opening belong to the side around it. Between two openings
 it belongs to the lower one.
 """
 
@@ -24,9 +24,9 @@ COMPONENTS: Mapping[str, int] = {"u": 0, "v": 1, "w": 2}
 
 
 @dataclass(frozen=True)
-class Part:
-    """The part of a side in the faces `inside`, next to those of other openings `beside` it. Without `inside` it is
-    what the openings leave. `key` begins the names of its fields and scalars, `place` is its table in a case, `title`
+class SidePart:
+    """The part of a side in the faces `inside`. Other openings of the side have the faces `beside`. Without `inside` it
+    is the rest of the side. `key` begins the names of its fields and scalars, `place` is its table in a case, `title`
     names it in reports.
     """
 
@@ -45,7 +45,7 @@ class BoxSide:
 
     face: str
     grid: Grid
-    part: Part | None = None
+    part: SidePart | None = None
     viscosity: float | None = None
 
     @property

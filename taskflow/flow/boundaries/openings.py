@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from taskflow.flow.boundaries.box_side import Boxes, BoxSide, Part
+from taskflow.flow.boundaries.box_side import Boxes, BoxSide, SidePart
 from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition
 from taskflow.flow.grid import Grid
 from taskflow.runtime.tasks import FACES
@@ -13,17 +13,17 @@ from taskflow.runtime.tasks import FACES
 
 @dataclass(frozen=True)
 class SideOpening:
-    """Part of a side: the boxes of its faces, and its condition. For `part` see `Part`."""
+    """SidePart of a side: the boxes of its faces, and its condition. For `part` see `SidePart`."""
 
     name: str
     face: str
-    part: Part
+    part: SidePart
     condition: BoundaryCondition
 
 
 @dataclass(frozen=True)
 class OpenedSides(Mapping[str, BoundaryCondition]):
-    """The conditions of sides by face, and of openings in them, on which those of their sides do not hold."""
+    """The conditions of sides by face, and of openings in them, on which the conditions of their sides do not hold."""
 
     sides: Boundaries
     openings: tuple[SideOpening, ...]
@@ -54,7 +54,7 @@ def parts(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCon
     for face in (face for face in FACES if face in boundaries):
         own = [opening for opening in openings(boundaries) if opening.face == face]
         taken = tuple(box for opening in own for box in opening.part.inside or ())
-        left = BoxSide(face, grid, Part(face, f"boundaries.{face}", face, None, taken) if taken else None)
+        left = BoxSide(face, grid, SidePart(face, f"boundaries.{face}", face, None, taken) if taken else None)
         if bool(own) == bool(taken) and left.faces:  # else openings take all of the side
             found.append((left, boundaries[face]))
         for opening in own:

@@ -10,8 +10,8 @@ So the normal velocity changes as at an outflow with the pressure P, less the dr
 next to the face, k being K or 1 + K. The drag is implicit in s, with the last pressure in the speed to which it
 applies, as the projection adds the new one: a steady flow does not depend on the step, and no loss limits it.
 
-What enters has no velocity along the side, and the temperature and scalars of the outside. What leaves takes along what
-is inside.
+What enters has no velocity along the side, and the temperature and scalars of the outside. Leaving fluid
+keeps its own.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def enter(q: ReadWrite[INSIDE], normal: Read[ON_FACE], *, on: Face, number: Scal
 
 @task(kernel=VENT)
 def enter_along_r(r: ReadWrite[INSIDE], normal: Read[facing(n=(1, 1), high=(0, 0), r=(-1, 0))], *, on: Face) -> None:
-    """`enter` with value 0 of the first velocity along the side, with the mean of the normal velocities beside it."""
+    """`enter` with value 0 of the first velocity along the side, with the mean of the normal velocities next to it."""
 
 
 @task(kernel=VENT)
 def enter_along_s(s: ReadWrite[INSIDE], normal: Read[facing(n=(1, 1), high=(0, 0), s=(-1, 0))], *, on: Face) -> None:
-    """`enter` with value 0 of the second velocity along the side, with the mean of the normal velocities beside it."""
+    """`enter` with value 0 of the second velocity along the side, with the mean of the normal velocities next to it."""
 
 
 @dataclass(frozen=True)

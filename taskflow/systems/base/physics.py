@@ -17,7 +17,7 @@ from taskflow.cases.tables.scalars import Sources
 from taskflow.cases.tables.timed import Timed, Value, changes, placed
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies import Obstacles
-from taskflow.flow.boundaries.box_side import Part, boxes_on
+from taskflow.flow.boundaries.box_side import SidePart, boxes_on
 from taskflow.flow.boundaries.collocated import REST
 from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.openings import OpenedSides, SideOpening, parts
@@ -120,7 +120,7 @@ def _boundaries(case: Case, grid: flow.StaggeredGrid) -> Boundaries:
     for n, table in enumerate(case.openings, start=1):
         key, face, place = f"opening{n}", table.side, f"openings[{n}]"
         covered, title = table.covers(grid), f"{table.name} in {face}"
-        part = Part(key, place, title, None if covered.all() else boxes_on(face, covered))
+        part = SidePart(key, place, title, None if covered.all() else boxes_on(face, covered))
         opened.append(SideOpening(table.name, face, part, conditions[place]))
         if covered.all():
             sides[face] = conditions[place]

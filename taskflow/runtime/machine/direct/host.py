@@ -54,7 +54,7 @@ _guard = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Flag:
+class HostFlag:
     """The address of a flag, and what a wait for it waits for."""
 
     address: int
@@ -62,7 +62,7 @@ class Flag:
 
 
 class Meeting:
-    """What the blocks of a run in this process share: their fields, the flags of messages, the shares of reductions."""
+    """Memory that the blocks of a run in this process share: fields, flags of messages, shares of reductions."""
 
     def __init__(self) -> None:
         self.fields: dict[int, Instances] = {}
@@ -171,28 +171,28 @@ class HostExchange:
     def __init__(self, near: HostNeighbourhood) -> None:
         self._near, self._folds = near, 0
 
-    def grant(self, message: Message) -> Flag:
+    def grant(self, message: Message) -> HostFlag:
         """Return the flag to post when the ghost cells of the message may be overwritten."""
         return self._flag("granted", message)
 
-    def claim(self, message: Message) -> Flag:
+    def claim(self, message: Message) -> HostFlag:
         """Return the flag to wait for before the message is copied."""
         return self._flag("granted", message)
 
-    def sent(self, message: Message) -> Flag:
+    def sent(self, message: Message) -> HostFlag:
         """Return the flag to post when the message has been copied."""
         return self._flag("arrived", message)
 
-    def arrival(self, message: Message) -> Flag:
+    def arrival(self, message: Message) -> HostFlag:
         """Return the flag to wait for before the ghost cells of the message are read."""
         return self._flag("arrived", message)
 
-    def _flag(self, kind: str, message: Message) -> Flag:
+    def _flag(self, kind: str, message: Message) -> HostFlag:
         source, target, number = message.source, message.target, message.number
         room = f"room for message {number} from block {source} in block {target}"
         arrival = f"message {number} from block {source} to block {target}"
         address = self._near.meeting.flag(kind, source, target, number)
-        return Flag(address, room if kind == "granted" else arrival)
+        return HostFlag(address, room if kind == "granted" else arrival)
 
     def copies(self, message: Message) -> Iterator[tuple[Array, Array]]:
         """Yield target and source of the copies of the message."""
@@ -208,17 +208,22 @@ class HostExchange:
         return [self._call(**{{"await": "claims", "signal": "posts"}.get(kind, "pairs"): items})]
 
     def send(
-        self, claims: Sequence[Flag], pairs: Sequence[tuple[Array, Array]], posts: Sequence[Flag], lane: Lane, *,
+        self,
+        claims: Sequence[HostFlag],
+        pairs: Sequence[tuple[Array, Array]],
+        posts: Sequence[HostFlag],
+        lane: Lane,
+        *,
         hidden: bool,
-    ) -> list[Call]:  # fmt: skip
+    ) -> list[Call]:
         """Return the call that waits for claims, copies the cells of messages and posts their flags."""
         return [self._call(claims, pairs, posts)]
 
     def _call(
         self,
-        claims: Sequence[Flag] = (),
+        claims: Sequence[HostFlag] = (),
         pairs: Sequence[tuple[Array, Array]] = (),
-        posts: Sequence[Flag] = (),
+        posts: Sequence[HostFlag] = (),
     ) -> Call:
         device, waiting = self._near.device, self._near.watch.waiting
         lists = [HostCopies.of(size, group) for size, group in by_size(device, planes(pairs)).items()]
