@@ -30,7 +30,7 @@ class Counting:
 @pytest.mark.parametrize("overlap", ["none", "full"])
 @pytest.mark.parametrize(("boundaries", "blocks"), [(WALLS, (1, 1, 3)), (WALLS, (2, 2, 2)), (PERIODIC_Y, (1, 2, 2))])
 def test_a_step_sends_what_was_counted(boundaries, blocks, overlap):
-    """All parts of these messages fill whole units of 16 bytes: a buffer holds nothing else."""
+    """All parts of these messages fill whole units of 16 bytes: a buffer of the channel holds nothing else."""
     case = Case(
         grid={"cells": [16, 16, 24], "lengths": [1.0, 1.0, 1.0]},
         fluid={"viscosity": 0.01},
@@ -48,7 +48,7 @@ def test_a_step_sends_what_was_counted(boundaries, blocks, overlap):
         shard.run(setup.model.step, dt=1e-3, ratio=1.0)
         return len(counting.sent), sum(counting.sent)
 
-    result = run_threads(setup.partition, job, cpu(1), Mapper(overlap))
+    result = run_threads(setup.partition, job, cpu(1), Mapper(overlap), channel="peer")
     assert result == [(sent.messages, sent.nbytes) for sent in setup.step_cost.traffic]
     assert sum(setup.step_cost.traffic, Traffic()).messages > 0
 

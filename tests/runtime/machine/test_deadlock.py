@@ -57,7 +57,7 @@ def ran(program):
             shard.run(program)
         return slots(shard), shard.read("t")
 
-    return run_threads(PARTITION, job, cpu(1), Mapper("comm"), patience=20)
+    return run_threads(PARTITION, job, cpu(1), Mapper("comm"), patience=20, channel="peer")  # it has buffers
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
