@@ -22,16 +22,20 @@ CASE = {
 }  # fmt: skip
 
 
-def case(overlap, blocks=(1, 1, 2)):
+CHANNELS = {"none": "peer", "comm": "auto"}  # messages of blocks of one process: sent, or copied by the source
+
+
+def case(overlap, blocks=(1, 1, 2), channel="auto"):
     machine = {"device": "cpu", "blocks": list(blocks), "overlap": overlap, "threads": 1, "workers": 1}
+    machine |= {"channel": channel}
     return tf.Case(**CASE, machine=machine)
 
 
-@pytest.fixture(scope="module", params=["none", "comm"])
+@pytest.fixture(scope="module", params=CHANNELS)
 def profiled(request, tmp_path_factory):
     """A run whose steps 4 to 11 were profiled: overlap, run, trace."""
     folder = tmp_path_factory.mktemp(request.param)
-    run = tf.run(case(request.param), folder / "run", profile=Window(4, 8))
+    run = tf.run(case(request.param, channel=CHANNELS[request.param]), folder / "run", profile=Window(4, 8))
     return request.param, run, json.loads((run.directory / "profile.json").read_text())
 
 
@@ -48,7 +52,7 @@ def test_the_run_is_the_same(profiled, tmp_path):
 
 @pytest.mark.fast("comm")
 def test_the_file_is_a_trace(profiled):
-    _, _, trace = profiled
+    overlap, _, trace = profiled
     events = trace["traceEvents"]
     assert {event["ph"] for event in events} == {"M", "X", "s", "f"}
     named = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
@@ -63,7 +67,7 @@ def test_the_file_is_a_trace(profiled):
         assert event["ph"] != "X" or event["dur"] >= 0
     names = {event["name"] for event in timed}
     assert any(name.startswith("jacobi(p, rhs, p_new)") for name in names)
-    assert "receive p_new from 1" in names
+    assert {"none": "receive p_new from 1", "comm": "await: receive p_new from 1"}[overlap] in names
 
 
 def test_the_shares_are_drawn(profiled):
