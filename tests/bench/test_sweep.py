@@ -73,15 +73,19 @@ def test_blocks_that_are_cut_between_marches_have_the_same_bits(precision, block
     np.testing.assert_array_equal(after, reference(p, d))
 
 
+@pytest.mark.parametrize(("channel", "kind"), [("local", "await"), ("peer", "receive")])
 @pytest.mark.parametrize("blocked", [False, True])
-def test_without_exchange_there_are_no_messages(blocked):
+def test_without_exchange_there_are_no_messages(blocked, channel, kind):
+    """Neither those that a channel passes nor copies into the ghost cells of others."""
+
     def job(shard):
         for exchange in (True, False):
             shard.run(jacobi.Sweeps(shard.region.cells, 4, exchange=exchange, blocked=blocked))
-        return [any(op.kind == "receive" for op in trace.operations) for trace in shard.traces]
+        kinds = [{op.kind for op in trace.operations} for trace in shard.traces]
+        return [kind in kinds[0], bool(kinds[1] - {"compute", "copy"})]
 
     partition = jacobi.partition((4, 4, 4), (1, 1, 2), "double", blocked=blocked)
-    assert run_threads(partition, job, cpu()) == [[True, False]] * 2
+    assert run_threads(partition, job, cpu(), channel=channel) == [[True, False]] * 2
 
 
 @pytest.mark.parametrize(("shape", "domains"), [
