@@ -43,10 +43,10 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"boundaries__z_max__velocty": 1},
      "boundaries.z_max.velocty = 1: unknown key; did you mean boundaries.z_max.velocity?"),
     ({"fluid__qqq": 1}, "fluid.qqq = 1: unknown key; known here: viscosity, scheme"),
-    ({"self": 1}, "self = 1: unknown key; known here: title, method, grid, fluid, boundaries, openings, heat, scalars, "
-                  "turbulence, body, forcing, obstacles, bodies, initial, time, motion, pressure, expressions, output, "
-                  "statistics, spectra, probes, planes, surfaces, isosurfaces, particles, pictures, monitor, "
-                  "checkpoint, machine"),
+    ({"self": 1}, "self = 1: unknown key; known here: title, units, method, grid, fluid, boundaries, openings, heat, "
+                  "scalars, turbulence, body, forcing, obstacles, bodies, initial, time, motion, pressure, "
+                  "expressions, output, statistics, spectra, probes, planes, surfaces, isosurfaces, particles, "
+                  "pictures, monitor, checkpoint, machine"),
     ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: unknown key; did you mean grid?"),
     # obstacles
     ({"obstacles": 5}, "obstacles = 5: give a list of tables, each under [[obstacles]]"),

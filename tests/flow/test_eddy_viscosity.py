@@ -374,7 +374,7 @@ def test_a_heat_flux_through_a_rough_wall(real, device):
         for n, face in enumerate(hand.faces())
     }
     find(hand, MODELS["wale"], sides)
-    hand.run(*supply_ghosts("T", "nu_t", heat_supplies(sides), hand.staggered.constants, 0.02, PRANDTL))
+    hand.run(*supply_ghosts("T", "nu_t", heat_supplies(sides, hand.staggered.constants), 0.02, PRANDTL))
     for face, wall in sides.items():
         axis, end = "xyz".index(face[0]), int(face.endswith("max"))
         layers = [hand.box.layer(axis, end, *at) for at in ((-1, 0), (0, 1))]

@@ -167,8 +167,8 @@ def test_blocks_compute_the_same_bits_on_charts(tmp_path):
          'boundaries.z_min.velocity = ["x", 0.0, 0.0]: on a side of the type partial-slip it may not change with the'
          " place; give three numbers"),
         ("partial-slop",
-         'boundaries.z_min = "partial-slop": give "wall", "slip", "symmetry", "inflow", "outflow" or "partial-slip";'
-         ' did you mean "partial-slip"?'),
+         'boundaries.z_min = "partial-slop": give "wall", "slip", "symmetry", "inflow", "outflow", "vent" or'
+         ' "partial-slip"; did you mean "partial-slip"?'),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(side, line):
