@@ -194,6 +194,7 @@ def test_derived_fields_are_exact_for_linear_flows_on_any_cells(name, keys, tmp_
     for field, value in exact.items():
         for chart in derived(records, field)["charts"].children.values():
             assert chart[field].dims == ("time", "k", "j", "i")
+            assert {"x_c", "y_c", "z_c"} <= {*chart[field].coords}
             np.testing.assert_allclose(chart[field], value, rtol=1e-9, atol=1e-9)
     with pytest.raises(BadInput, match=r"field\('f'\): unknown field; choose one of speed, vorticity"):
         records.flow.field("f")

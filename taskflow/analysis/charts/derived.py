@@ -46,7 +46,7 @@ def derived(records: xr.DataTree, name: str) -> xr.DataTree:
         values = sum(chart[part] ** 2 for part in VELOCITY) ** 0.5 if name == SPEED else None
         values = OF_GRADIENT[name](gradient(chart)) if values is None else values.values
         about = {"long_name": WORDS[name], "units": u.attrs.get("units", "1") if name == SPEED else "1"}
-        parts[f"charts/{number}"] = xr.Dataset({name: (u.dims, values, about)}, attrs=chart.attrs)
+        parts[f"charts/{number}"] = xr.Dataset({name: (u.dims, values, about)}, u.coords, chart.attrs)
     return xr.DataTree.from_dict(parts)
 
 
