@@ -71,6 +71,19 @@ def test_kernels_of_examples_compile_for_gpus(path, precision):
     assert [message for text in texts(path, precision) if (message := messages(text))] == []
 
 
+def test_levels_in_units_of_the_norm_compile_for_gpus():
+    """The default with a tolerance: levels in single precision below a fine one in double."""
+    walls = {f"{axis}_{end}": "wall" for axis in "xyz" for end in ("min", "max")}
+    flow = tf.Case(
+        grid={"cells": [16, 16, 16], "lengths": [1.0, 1.0, 1.0]}, fluid={"viscosity": 0.01}, boundaries=walls,
+        time={"step": 0.01, "steps": 1}, pressure={"solver": "multigrid", "tolerance": 1e-6},
+        machine={"precision": "double"},
+    )  # fmt: skip
+    scaled = [text for text in texts_of(flow) if "unit_of" in text]
+    assert len(scaled) == 2
+    assert [message for text in scaled if (message := messages(text))] == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("tables", [CYLINDER, TURNED, changed(LID, method__steps="local")])
 @pytest.mark.parametrize("precision", ["single", "double"])

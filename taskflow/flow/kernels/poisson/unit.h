@@ -3,5 +3,5 @@
 FN double unit_of(double norm) {
   const int exponent = int(bits_of(norm) >> 52) - 1023;  // of norm, which is not negative
   if (exponent < -1000 || exponent > 1000) return 1.0;
-  return with_bits_of<double>((unsigned long long)(exponent / 2 + 1023) << 52);
+  return number_of((unsigned long long)(exponent / 2 + 1023) << 52);
 }

@@ -51,8 +51,8 @@
 /// place(field, c): its address
 /// # Further numbers
 /// magnitude(a): absolute value of a real number
-/// bits_of(a): the bits of a number, an unsigned integer, on a CPU
-/// number_of(bits): the number that has these bits, on a CPU
+/// bits_of(a): the bits of a number, an unsigned integer
+/// number_of(bits): the number that has these bits
 /// larger(a, b): the larger of two real numbers, or NaN
 /// taken(take, value): the value, or 0 if `take` is false, even for a NaN
 /// loaded(): orders the loads of a cell before its stores, on a GPU
@@ -290,6 +290,7 @@ FN real larger(real a, real b) { return (b > a) | (b != b) ? b : a; }
 FN real magnitude(real a) { return abs(a); }
 #else
 FN real magnitude(real a) { return a < 0 ? -a : a; }
+#endif
 
 // The bits of a number, and the number that has them
 template <class To, class From>
@@ -303,7 +304,6 @@ FN unsigned bits_of(float a) { return with_bits_of<unsigned>(a); }
 FN unsigned long long bits_of(double a) { return with_bits_of<unsigned long long>(a); }
 FN float number_of(unsigned bits) { return with_bits_of<float>(bits); }
 FN double number_of(unsigned long long bits) { return with_bits_of<double>(bits); }
-#endif
 
 #include "functions.h"
 #include "several.h"
