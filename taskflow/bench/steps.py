@@ -89,7 +89,7 @@ def check_memory(team: Team, setup: RunSetup) -> None:
 def needed(team: Team, setup: RunSetup) -> int:
     """Return the bytes of the largest block, without output buffers."""
     blocks = MemoryEstimate(setup, team.spread(len(setup.partition)), team.device).blocks
-    return max(memory.total - memory.output for memory in blocks)
+    return max(memory.stepping for memory in blocks)
 
 
 def costs(

@@ -109,13 +109,13 @@ def cgns(path):
 
     with h5py.File(path, "w", track_order=True) as root:
         nodes.root(root)
-        nodes.added(root, "CGNSLibraryVersion", "CGNSLibraryVersion_t", np.array([4.0], "f4"))
-        base = nodes.added(root, "Base", "CGNSBase_t", np.array([3, 3], "i4"))
-        zone = nodes.added(base, "zone", "Zone_t", np.array([[901] * 3, [900] * 3, [0] * 3], "i4"))
-        nodes.added(zone, "ZoneType", "ZoneType_t", "Structured")
-        grid = nodes.added(zone, "GridCoordinates", "GridCoordinates_t")
+        nodes.add_node(root, "CGNSLibraryVersion", "CGNSLibraryVersion_t", np.array([4.0], "f4"))
+        base = nodes.add_node(root, "Base", "CGNSBase_t", np.array([3, 3], "i4"))
+        zone = nodes.add_node(base, "zone", "Zone_t", np.array([[901] * 3, [900] * 3, [0] * 3], "i4"))
+        nodes.add_node(zone, "ZoneType", "ZoneType_t", "Structured")
+        grid = nodes.add_node(zone, "GridCoordinates", "GridCoordinates_t")
         for name in "XYZ":
-            node = nodes.added(grid, f"Coordinate{name}", "DataArray_t")
+            node = nodes.add_node(grid, f"Coordinate{name}", "DataArray_t")
             node.attrs.modify("type", np.array(b"R8", "S3"))
             node.create_dataset(" data", shape=(901,) * 3, dtype="f8", chunks=(64,) * 3, compression="gzip")
 

@@ -15,6 +15,7 @@ import pytest
 from taskflow.cases.timing.schedule import Clock
 from taskflow.cli import watch
 from taskflow.cli.web import Answer, Page, _run
+from taskflow.common.derived_names import WORDS
 from taskflow.flow.stability import StepLimit
 from taskflow.output import Tail, dataset
 from tests.locks import ALIVE, write_lock
@@ -139,7 +140,7 @@ def test_the_run_as_the_page_sees_it(page, going_on):
     assert result["curves"]["kinetic_energy"] == [0.25] * 6
     assert result["curves"]["dt"] == [None, *[0.1] * 5], "there is no step before the first"
     assert result["times"] == dataset(going_on() / "fields.zarr")["time"].values.tolist()
-    assert result["fields"] == ["speed", "p", "u", "v", "w"]
+    assert result["fields"] == [*WORDS, "p", "u", "v", "w"]
     going_on(
         line(24, residual=None), ended="failed", reason="no more", restarts=[{"step": 4, "reason": "a worker died"}]
     )

@@ -58,7 +58,7 @@ def test_scaling(measured, here):
         assert row["efficiency"] == pytest.approx(rate / blocks / rows[shape, 1, "none"]["cells_per_second_per_block"])
         assert (row["messages"] > 0) == (blocks > 1)
         assert row["joules_per_cell"] is None
-    assert "energy     not known" in told
+    assert "energy     unknown" in told
 
 
 def test_energy_has_a_column_where_it_is_known(measured, capsys, tmp_path):

@@ -67,7 +67,7 @@ def test_blocks_hold_what_was_counted(boundaries, shape, overlap):
         assert memory["fields"] == need.fields
         assert memory["buffers"] == need.buffers
         assert memory["board"] == need.board == 0
-        assert device.nbytes == need.total - need.output - need.kept
+        assert device.nbytes == need.stepping
 
 
 def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
@@ -80,7 +80,7 @@ def test_the_state_that_a_steady_one_is_compared_with_is_counted_too():
     more = len(setups[1].steady_criterion.steadiness.fields)
     assert more == 3 + len(setups[1].model.quantities)
     for device, need, before, box in zip(devices, needs, free, setups[1].partition.blocks, strict=True):
-        assert device.nbytes == need.total - need.output - need.kept
+        assert device.nbytes == need.stepping
         assert need.fields - before.fields >= more * box.volume * setups[1].value_bytes
         assert need.output > before.output  # checkpoints have it, too
 
@@ -125,7 +125,7 @@ def test_regions_and_rounds_of_solvers_are_counted_too(solver):
     result = run_threads(setup.partition, job, devices, Mapper("comm"))
     for device, buffers, need in zip(devices, result, needs, strict=True):
         assert buffers == need.buffers
-        folds = need.total - need.output - need.kept - device.nbytes  # of states that rounds could lead to, and did not
+        folds = need.stepping - device.nbytes  # of states that rounds could lead to, and did not
         assert 0 <= folds < 600
         assert folds == 0 or "tolerance" in solver
 

@@ -335,7 +335,7 @@ def test_blocks_hold_no_more_than_was_counted(blocks):
     found = run_threads(sim.partition, job, devices, Mapper("none"))
     for device, memory, need in zip(devices, found, needs, strict=True):
         assert memory["fields"] == need.fields
-        assert device.nbytes <= need.total - need.output
+        assert device.nbytes <= need.stepping
 
 
 @pytest.mark.slow

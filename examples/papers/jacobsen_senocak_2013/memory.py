@@ -64,9 +64,9 @@ class Fitting:
             "blocks": len(self.places),
             "free": free,
             "cells": list(largest),
-            "bytes_per_cell": sum(part.total - part.output for part in parts) / cells,
+            "bytes_per_cell": sum(part.stepping for part in parts) / cells,
             "fields_per_cell": sum(part.fields for part in parts) / cells,
-            "papers_bytes": sum(part.total - part.output for part in self._memory(papers)),
+            "papers_bytes": sum(part.stepping for part in self._memory(papers)),
             "papers_fit": self.problem(papers) is None,
         }
 
@@ -88,7 +88,7 @@ class Fitting:
     def problem(self, cells: Triple) -> str | None:
         """Why so many cells do not fit; None where they do."""
         beside = BESIDE[self.device] + OF_DRIVER[self.device]
-        needs = [part.total - part.output + beside for part in self._memory(cells)]
+        needs = [part.stepping + beside for part in self._memory(cells)]
         return shortage(needs, self.places, self.device)
 
     def _memory(self, cells: Triple) -> list[Memory]:

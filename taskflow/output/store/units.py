@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any
 
 from taskflow.common.derived_names import COMPONENTS, LAMBDA2, SPEED, VORTICITY, Q
 from taskflow.output.store.metadata import PSEUDO_TIME, UNITS
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 PREFIX, BASES = "units_", ("length", "time", "temperature")
 _COORDINATE = re.compile(r"d?[xyz](_[cf])?|[xyz]_(c_)?rest")
