@@ -105,7 +105,7 @@ def _kernel(task: Task, real: np.dtype, device: Device) -> kernel.Kernel:
 
 
 def _make(device: Device, made: kernel.Made, usual: Callable[[Device, kernel.Made], None] = kernel._make) -> None:
-    if device in _emulated and made[0].library is None:
+    if device in _emulated:
         with explained(made[0]):
             compile_host.library(text(made[0], made[1], made[3]))
     else:

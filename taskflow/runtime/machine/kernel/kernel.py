@@ -34,7 +34,6 @@ from taskflow.runtime.machine.kernel.host_call import Value, host_call
 from taskflow.runtime.machine.kernel.sweeping import passed_on, sweep_of, swept_shape
 from taskflow.runtime.machine.kernel.text import explained, packed, settings
 from taskflow.runtime.machine.kernel.texts import cuda_text, symbol, text_for, text_with_thunk
-from taskflow.runtime.machine.kernel.transform import transform_library
 from taskflow.runtime.regions import Box, Triple
 from taskflow.runtime.tasks import PlacedSweep, Task
 
@@ -292,10 +291,7 @@ def _longest(made: Made) -> tuple[bool, int]:
 def _make(device: Device, made: Made) -> None:
     device.activate()
     with explained(made[0]):
-        if made[0].library is not None:
-            transform_library(made[1])
-        else:
-            (compile_host.library if device.kind == "cpu" else compile_cuda.module)(text_for(*made))
+        (compile_host.library if device.kind == "cpu" else compile_cuda.module)(text_for(*made))
 
 
 def _nothing() -> None:

@@ -17,7 +17,6 @@ from taskflow.runtime.machine.kernel.host_call import thunk
 from taskflow.runtime.machine.kernel.includes import INCLUDE
 from taskflow.runtime.machine.kernel.piece_table import piece_dtype
 from taskflow.runtime.machine.kernel.text import complete, settings
-from taskflow.runtime.machine.kernel.transform import transform_text
 from taskflow.runtime.tasks import Sweep, Task
 
 LISTED, BLOCK = "#define LISTED\n", re.compile("blockIdx|gridDim")
@@ -25,9 +24,7 @@ CROWDED = re.compile(r"^\s*#\s*define\s+RESIDENT\b", re.MULTILINE)  # texts with
 
 
 def text_for(task: Task, real: np.dtype, kind: str, listed: bool) -> str:
-    """Return the text for a kind of device: for one box, or for lists. A library operation has one on a CPU."""
-    if task.library is not None:
-        return transform_text(real)
+    """Return the text for a kind of device: for one box, or for lists."""
     if kind == "cpu":
         return host_pieces(task, real) if listed else text_with_thunk(task, real)
     return cuda_pieces(task, real) if listed else cuda_text(task, real)

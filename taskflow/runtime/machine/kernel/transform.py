@@ -154,14 +154,9 @@ def _most(values: Array, device: Device) -> int:
 
 
 @cache
-def transform_text(real: np.dtype) -> str:
-    """Return the text of the transforms of a CPU."""
-    return expanded(HOST, real, {})
-
-
-def transform_library(real: np.dtype) -> ctypes.CDLL:
-    """Return the transforms of a CPU, compiled on first use."""
-    return library(transform_text(real))
+def _few_values(real: np.dtype) -> ctypes.CDLL:
+    """Return the transforms of few values on a CPU, compiled on first use: most flows have more."""
+    return library(expanded(HOST, real, {}))
 
 
 @cache
@@ -195,7 +190,7 @@ def _host(device: Device, name: str, values: Array, spectrum: Array, *, rows: bo
     for key, loop in loops.items():
         planes[key] = _loop(loop, values.dtype)
     places = [np.uint64(array.ctypes.data) for array in (values, spectrum)]
-    return host_call(transform_library(values.dtype), name, [planes, *places], (values, spectrum))
+    return host_call(_few_values(values.dtype), name, [planes, *places], (values, spectrum))
 
 
 def _cuda_forward(device: Device, lane: Lane, values: Array, spectrum: Array) -> Iterator[Call]:

@@ -42,8 +42,7 @@ class Binder:
 
     def compile(self, launches: Iterable[Launch]) -> None:
         """Compile the kernels of these launches that are new, concurrently."""
-        mine, libraries = self.instances.partition, OPERATIONS if self.device.kind == "cpu" else ()
-        texts = (one for one in launches if one.task.kernel is not None or one.task.library in libraries)
+        mine, texts = self.instances.partition, (launch for launch in launches if launch.task.kernel is not None)
         compile_together(((*text_of(launch, mine), self._listed(launch)) for launch in texts), self.device)
 
     def tile(self, launch: Launch, cells: Box, middle: Box) -> Triple:
