@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from taskflow.bench.app import start, study
+from taskflow.bench.tables import where
 from taskflow.cli.exit_codes import refuse
 from taskflow.cli.format import table
 from taskflow.common.units import plural
@@ -98,7 +99,7 @@ def items(folder: Path) -> dict[str, Item]:
 
 
 @cache
-def _result(name: str) -> Mapping[str, Any]:
+def _result(name: str) -> dict[str, Any]:
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -124,10 +125,9 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _source(name: str) -> str:
     result = _result(name)
-    where = result["gpu"] or f"{plural(result['threads'], 'core')} of {result['processor']}"
     date, commit = (result["started"] or "date not recorded")[:17], (result["git_commit"] or "commit not recorded")[:19]
     short = date[:10] if date[0].isdigit() else date, commit[:8] if " " not in commit else commit
-    return f"[{where}, {', '.join(short)}](../../../docs/performance/results/{name}.json)"
+    return f"[{where(result)}, {', '.join(short)}](../../../docs/performance/results/{name}.json)"
 
 
 def run(folder: Path) -> None:

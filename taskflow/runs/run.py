@@ -31,7 +31,7 @@ from taskflow.systems.records.fields import STATISTICS
 if TYPE_CHECKING:
     from distributed import Client
 
-TOLD = ("title", "ended", "steps", "time", "started", "device", "blocks", "warnings")  # of a report, in a notebook
+SHOWN = ("title", "ended", "steps", "time", "started", "device", "blocks", "warnings")  # of a report, in a notebook
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Run(RunRecords):
     def _repr_html_(self) -> str:
         """Return the end of the run and its last snapshot, for a notebook."""
         left_out = "time" if PSEUDO_TIME in self.report else None
-        table = {key: self.report[key] for key in TOLD if key in self.report and key != left_out}
+        table = {key: self.report[key] for key in SHOWN if key in self.report and key != left_out}
         return as_html(repr(self), table, self.dataset)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-TOLD = ("ended", "steps", "time")  # of the report of each run
+SHOWN = ("ended", "steps", "time")  # of the report of each run
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Study:
 
     def dataset(
         self, group: str = "", measure: Callable[[Run], Any] | None = None
-    ) -> xr.Dataset | xr.DataArray | xr.DataTree:  # fmt: skip
+    ) -> xr.Dataset | xr.DataArray | xr.DataTree:
         """Return results of all runs as one dataset with the parameters as dimensions: `.sel({"fluid.viscosity":
         0.1})`.
 
@@ -121,7 +121,7 @@ class Study:
         import pandas as pd
 
         return pd.DataFrame([
-            {**values, **{key: run.report.get(key) for key in TOLD}, "directory": str(run.directory)}
+            {**values, **{key: run.report.get(key) for key in SHOWN}, "directory": str(run.directory)}
             for values, run in zip(self.values, self.runs, strict=True)
         ])  # fmt: skip
 
@@ -135,10 +135,9 @@ def _last(run: Run, name: str) -> float:
     from taskflow.analysis.series import LEAST, settled
 
     ds = run.series()
-    names = [name] if name in ds else [str(key) for key in ds.data_vars if str(key).startswith(f"{name}_")]
-    names = [key for key in names if ds[key].dims == ("time",) and ds[key].dtype.kind == "f"]
+    numbers = [str(key) for key in ds.data_vars if ds[key].dims == ("time",) and ds[key].dtype.kind == "f"]
+    names = [key for key in numbers if (key == name if name in ds else key.startswith(f"{name}_"))]
     if not names:
-        numbers = [str(key) for key in ds.data_vars if ds[key].dims == ("time",) and ds[key].dtype.kind == "f"]
         raise BadInput(f"{run.directory}: {name} is not in its log; choose one of {', '.join(numbers)}")
     over = run.report.get("ended") in ("steady", "stalled") or ds.sizes["time"] < LEAST
     values = [float(ds[key][-1]) if over else float(settled(ds[key])["mean"]) for key in names]

@@ -90,8 +90,12 @@ class Monitor:
     def heated(self) -> tuple[str, ...]:
         """Faces with a wall temperature, whose heat flux is monitored."""
         sides = self.flow.boundaries.items() if self.flow.heat else ()
-        keys = {side.key for side in self.flow.sides}
-        return tuple(face for face, side in sides if side.temperature is not None and face in keys)
+        return tuple(face for face, side in sides if side.temperature is not None and face in self._sides)
+
+    @cached_property
+    def _sides(self) -> dict[str, BoxSide]:
+        """The sides and openings by key, without sides that openings cover entirely."""
+        return {side.key: side for side in self.flow.sides}
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         """Yield the launches for the monitored scalars.
@@ -116,8 +120,7 @@ class Monitor:
                 (axis, high), spacing = frame(face), flow.grid.beside(face)
                 inward = Conduction(flow.heat.diffusivity / spacing, 1 / (prandtl * spacing), -1.0 if high else 1.0)
                 numbers = {"along": face[0], "flux": f.scalar(f"flux_{face}"), "face": inward, "grid": flow.grid}
-                over = next(side.faces for side in flow.sides if side.key == face)
-                yield heat_flux(f.T, (f.u, f.v, f.w)[axis], nu_t, over=over, **numbers)
+                yield heat_flux(f.T, (f.u, f.v, f.w)[axis], nu_t, over=self._sides[face].faces, **numbers)
         for side, measured in self.through.values():
             yield from measured(f)
             for place, cells in (("in", side.last), ("out", side.layer)) if flow.heat else ():
@@ -133,9 +136,9 @@ class Monitor:
     @cached_property
     def through(self) -> dict[str, tuple[BoxSide, SurfaceFlux]]:
         """The openings with the measures of fluxes through them, by name."""
-        found, sides = {}, {side.key: side for side in self.flow.sides}
+        found = {}
         for opening in openings(self.flow.boundaries):
-            side = sides[opening.part.key]
+            side = self._sides[opening.part.key]
             layer = FaceLayer(side.faces, side.axis, 1 if frame(side.face)[1] else -1)
             found[opening.name] = side, SurfaceFlux(self.flow, layer, f"_{side.key}")
         return found
@@ -182,10 +185,9 @@ class Monitor:
         numbers = {}
         for face in self.heated:
             axis = "xyz".index(face[0])
-            side = next(side for side in flow.sides if side.key == face)
-            mean = scalars[f"flux_{face}"] * flow.grid.cells[axis] / flow.staggered.box.volume
-            if not side.whole:  # the rest of the side is that of openings
-                mean = scalars[f"flux_{face}"] / side.count
+            side, flux = self._sides[face], scalars[f"flux_{face}"]
+            # a side with openings is divided by its own area, without them
+            mean = flux * flow.grid.cells[axis] / flow.staggered.box.volume if side.whole else flux / side.count
             conduction = flow.heat.diffusivity * (max(walls) - min(walls)) / flow.staggered.lengths[axis]
             numbers[face] = mean / conduction
         return numbers

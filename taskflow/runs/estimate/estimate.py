@@ -142,9 +142,7 @@ class Estimate(MemoryEstimate):
 
         sim, blocks, gpu = self.sim, len(self.placed), self.device == "gpu"
         model, debug = sim.model, sim.case.machine.debug
-        processes, channels = len({place.worker for place in self.placed}), ("auto", "local")
-        alone = blocks > 1 and processes == 1 and self.sim.case.machine.channel in channels
-        direct = blocks == 1 or self.channel == "peer" if gpu else alone
+        direct = blocks == 1 or self.channel == "peer" if gpu else blocks > 1 and self._near
         hardware = Hardware(gpu, (0,) * blocks if direct else None)
         numbers = {**model.scalars(1.0, 1.0), **model.stage_times(0.0, 1.0), **sim.system.timed.advance(0.0, 1.0)}
         numbers |= sim.particles.carrying.scalars(1.0, 1.0) if sim.particles else {}

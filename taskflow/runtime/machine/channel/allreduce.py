@@ -54,8 +54,9 @@ class BlockReducer:
             mine = [name == op for name in names]
             if len(rows) > LOOPED:
                 result[mine] = FOLD[op].accumulate(rows[:, mine], axis=0)[-1]  # in order, unlike `reduce`
-            for other in rows[1:] if len(rows) <= LOOPED else ():
-                FOLD[op](result, other, out=result, where=mine)
+            else:
+                for other in rows[1:]:
+                    FOLD[op](result, other, out=result, where=mine)
         result += 0.0  # the order of -0.0 and 0.0, and of NaNs, may depend on the processor
         result[np.isnan(result)] = np.nan
         return result
