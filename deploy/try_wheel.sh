@@ -21,7 +21,7 @@ cd "$folder"
 test -s cavity.png
 
 tar xzf "$source" --strip-components=1
-rm -r taskflow # what is tested is what was installed
+rm -r taskflow # so that the installed package is tested
 "$bin/python" -m pytest -q -p no:cacheprovider -m "not slow and not gpu and not multigpu" tests/everyday
 "$bin/python" -c 'import sys, taskflow; sys.exit(not taskflow.__file__.startswith(sys.prefix))'
 

@@ -137,7 +137,7 @@ def terms(model: Model) -> str:
 
 
 def agreement(model: Model) -> str:
-    """The model beside what has been measured."""
+    """The model compared with measurements."""
     name = "step_h200_8_gpus_multigrid_2.json"
     rows = json.loads((RESULTS / name).read_text(encoding="utf-8"))["results"]
     two = Term(next(row["seconds"] for row in rows if row["blocks"] == 2), f"`{name}`")

@@ -19,13 +19,13 @@ def person() -> trimesh.Trimesh:
     rings = [around * (depth, width, z) for z, width, depth in SECTIONS]
     points = np.concatenate([*rings, [[0, 0, SECTIONS[0, 0]], [0, 0, SECTIONS[-1, 0]]]])
     here = np.arange(AROUND)
-    beside, triangles = (here + 1) % AROUND, []
+    following, triangles = (here + 1) % AROUND, []
     for low in range(0, AROUND * (len(SECTIONS) - 1), AROUND):
-        triangles += [*np.stack([low + here, low + beside, low + AROUND + here], 1)]
-        triangles += [*np.stack([low + beside, low + AROUND + beside, low + AROUND + here], 1)]
+        triangles += [*np.stack([low + here, low + following, low + AROUND + here], 1)]
+        triangles += [*np.stack([low + following, low + AROUND + following, low + AROUND + here], 1)]
     last, top = len(points) - 2, AROUND * (len(SECTIONS) - 1)
-    triangles += [*np.stack([beside, here, np.full(AROUND, last)], 1)]
-    triangles += [*np.stack([top + here, top + beside, np.full(AROUND, last + 1)], 1)]
+    triangles += [*np.stack([following, here, np.full(AROUND, last)], 1)]
+    triangles += [*np.stack([top + here, top + following, np.full(AROUND, last + 1)], 1)]
     return trimesh.Trimesh(points, triangles, process=False)
 
 

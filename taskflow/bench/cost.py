@@ -51,7 +51,7 @@ class Cost:
 def cost(setup: RunSetup, program: Program, iterations: Mapping[str, float]) -> Cost:
     """Return the cost of a pass on all blocks together.
 
-    `rounds` has the repetitions of each conditional loop, by the name of the scalar that counts them.
+    `iterations` has the repetitions of each conditional loop, by the name of the scalar that counts them.
     """
     parts, _ = plan(program, Roles.of(tuple(setup.partition.fields)))
     done = list(often(parts, iterations))

@@ -97,7 +97,7 @@ def costs(
 ) -> dict[str, Any]:
     """Return the rates derived from the time of a step, in its row, and from its bytes, operations and messages.
 
-    `rounds` as in `cost`. `price` is per device-hour.
+    `iterations` as in `cost`. `price` is per device-hour.
     """
     spent, volume = cost(setup, setup.model.step, iterations), setup.grid.box.volume
     busiest, rate = max(setup.step_cost.traffic), row["cells_per_second_per_block"]

@@ -131,4 +131,3 @@ def main(directory: Path, bodies: Bodies) -> int:
             if last:
                 return int(bool(pictures.problems))
             ended.wait(EVERY)
-

@@ -32,10 +32,10 @@ FLAT = 3.0  # smallest width over height of a flat panel
 THIN = 10.0  # largest length over width in a picture, so that thin domains stay visible
 POINTS = 1000  # of an image along a side, at most
 BODY = "0.6"  # the grey of bodies
-FINE = 1500  # points along the longer side at which it is asked what is in a body
+FINE = 1500  # points along the longer side at which bodies are sampled
 PHASES = ("#f7fbff", "#6baed6")  # colours of a fraction below and above 1/2
 STRAY = 0.01  # of the cells: at most as many differ from the record of bodies that are as given
-# Of the time and a lattice of increasing x, y and z: a mask [z, y, x] of what is in a body
+# Of the time and a lattice of increasing x, y and z: a mask [z, y, x] of points inside bodies
 Inside = Callable[[float, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 

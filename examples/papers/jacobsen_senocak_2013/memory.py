@@ -87,8 +87,8 @@ class Fitting:
 
     def problem(self, cells: Triple) -> str | None:
         """Why so many cells do not fit; None where they do."""
-        beside = BESIDE[self.device] + OF_DRIVER[self.device]
-        needs = [part.stepping + beside for part in self._memory(cells)]
+        overhead = BESIDE[self.device] + OF_DRIVER[self.device]
+        needs = [part.stepping + overhead for part in self._memory(cells)]
         return shortage(needs, self.places, self.device)
 
     def _memory(self, cells: Triple) -> list[Memory]:

@@ -172,11 +172,11 @@ def _take_faces(staggered: StaggeredGrid, boundaries: Boundaries, openings: Open
             yield wrong((*other, place), value, remedy)
 
 
-def _as_sides(rule: Callable[..., Iterator[Problem]], openings: Openings, *beside: Any) -> Iterator[Problem]:
+def _as_sides(rule: Callable[..., Iterator[Problem]], openings: Openings, *more: Any) -> Iterator[Problem]:
     """Yield the problems that a rule of sides finds with openings."""
     for key, opening in numbered(openings=openings):
         alone = Boundaries.model_construct(**{opening.side: opening})
-        for problem in rule(alone, *beside):
+        for problem in rule(alone, *more):
             yield replace(problem, keys=(*key, *problem.keys[2:]))
 
 

@@ -25,7 +25,7 @@ COMPONENTS: Mapping[str, int] = {"u": 0, "v": 1, "w": 2}
 
 @dataclass(frozen=True)
 class SidePart:
-    """The part of a side in the faces `inside`. Other openings of the side have the faces `beside`. Without `inside` it
+    """The part of a side in the faces `inside`. Other openings of the side have the faces `others`. Without `inside` it
     is the rest of the side. `key` begins the names of its fields and scalars, `place` is its table in a case, `title`
     names it in reports.
     """
@@ -34,7 +34,7 @@ class SidePart:
     place: str
     title: str
     inside: Boxes | None = None
-    beside: Boxes = ()
+    others: Boxes = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class BoxSide:
     @property
     def whole(self) -> bool:
         """True if one condition holds on all of the side."""
-        return self.part is None or (self.part.inside is None and not self.part.beside)
+        return self.part is None or (self.part.inside is None and not self.part.others)
 
     @property
     def faces(self) -> Boxes:
@@ -154,12 +154,12 @@ class BoxSide:
     def _cells(self, name: str) -> np.ndarray:
         """Return whether values along both axes, from one before the first to one after the last, belong to it."""
         assert self.part is not None
-        inside, beside = self._marked(self.part.inside or ()), self._marked(self.part.beside)
+        inside, others = self._marked(self.part.inside or ()), self._marked(self.part.others)
         for row, axis in enumerate(reversed(self.along)):
             if COMPONENTS.get(name) == axis:  # the low face of each cell
-                before, opened = np.roll(inside, 1, row), inside | beside
-                inside, beside = _from_first(before & opened, row), _from_first(np.roll(opened, 1, row) & opened, row)
-        return inside if self.part.inside is not None else ~beside
+                before, opened = np.roll(inside, 1, row), inside | others
+                inside, others = _from_first(before & opened, row), _from_first(np.roll(opened, 1, row) & opened, row)
+        return inside if self.part.inside is not None else ~others
 
     def _marked(self, boxes: Boxes) -> np.ndarray:
         first, second = self.along

@@ -13,7 +13,7 @@ from taskflow.runtime.tasks import FACES
 
 @dataclass(frozen=True)
 class SideOpening:
-    """SidePart of a side: the boxes of its faces, and its condition. For `part` see `SidePart`."""
+    """Part of a side: the boxes of its faces, and its condition. For `part` see `SidePart`."""
 
     name: str
     face: str
@@ -55,11 +55,11 @@ def parts(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCon
         own = [opening for opening in openings(boundaries) if opening.face == face]
         taken = tuple(box for opening in own for box in opening.part.inside or ())
         left = BoxSide(face, grid, SidePart(face, f"boundaries.{face}", face, None, taken) if taken else None)
-        if bool(own) == bool(taken) and left.faces:  # else openings take all of the side
+        if bool(own) == bool(taken) and left.faces:  # else openings cover the whole side
             found.append((left, boundaries[face]))
         for opening in own:
             others = tuple(box for box in taken if box not in (opening.part.inside or ()))
-            found.append((BoxSide(face, grid, replace(opening.part, beside=others)), opening.condition))
+            found.append((BoxSide(face, grid, replace(opening.part, others=others)), opening.condition))
     return found
 
 

@@ -159,8 +159,8 @@ class MemoryEstimate:
         """Return the bytes of the state before a step that may be repeated: of a `Keeper` or, on a host, a `Savepoint`.
         A GPU passes large states to the host.
         """
-        sim, beside = self.sim, self.device == "gpu"
-        if sim.clock.limit.fixed is not None or (beside and (sim.particles or not small(sim.partition, sim.carried))):
+        sim, gpu = self.sim, self.device == "gpu"
+        if sim.clock.limit.fixed is not None or (gpu and (sim.particles or not small(sim.partition, sim.carried))):
             return 0
         return self._state(block)
 

@@ -294,6 +294,6 @@ def check_restart(restart: RestartPoint, sim: DiscreteCase) -> None:
     starting |= {*sim.steady_criterion.fields} if sim.steady_criterion and restart.settling is None else set()
     if why := lacking(checkpoint, sim, sim.carried.keys() - starting):
         blocks = checkpoint.state["blocks"]
-        other = f"go on with the machine.blocks with which it was written, {blocks}"
+        other = f"resume with machine.blocks = {blocks}, with which it was written"
         remedy = f"another build wrote it, with other cells; {AGAIN}" if blocks == [*sim.blocks] else other
         raise BadInput(f"{checkpoint.path}: {why}; {remedy}")

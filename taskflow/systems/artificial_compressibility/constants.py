@@ -216,7 +216,7 @@ def constant_fields(model: ArtificialCompressibility, dtype: str, *, corners: bo
     - kinds of sides, velocities of varying sides
     - metrics of non-uniform cells, corners for moments, swept volumes, the filter width
     - a force given by formulas
-    - metrics and swept volumes also in single precision, if the model `rounds`
+    - metrics and swept volumes also in single precision, if the model has `mixed_precision`
     """
     varying = VELOCITY if any(side.varying for side in model.sides) else ()
     names = [*(CORNERS if corners else ()), *varying, *(FORCE if model.body_force else ())]

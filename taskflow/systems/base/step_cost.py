@@ -88,8 +88,8 @@ class TaskTraffic:
 
 
 def often(parts: Iterable[Part], iterations: Mapping[str, float]) -> Iterator[tuple[tuple[Launch, ...], float]]:
-    """Yield launches, and the number of times each is done. `rounds` has the number of repetitions, by counting scalar,
-    if below the limit.
+    """Yield launches, and the number of times each is done. `iterations` has the number of repetitions, by counting
+    scalar, if below the limit.
     """
     for part in parts:
         if isinstance(part, Loop):
@@ -186,7 +186,7 @@ class StepCost:
         return _uncounted(self.parts)
 
     def nbytes(self, iterations: Mapping[str, float]) -> float:
-        """Return the bytes that the step must move, at most if `bounded`; `rounds` has the numbers of `counted`."""
+        """Return the bytes that the step must move, at most if `bounded`; `iterations` has the numbers of `counted`."""
         return sum(times * self.bytes_of(launches) for launches, times in often(self.parts, iterations))
 
     def bytes_of(self, launches: Iterable[Launch]) -> int:
@@ -196,7 +196,7 @@ class StepCost:
     def rows(self, iterations: Mapping[str, float], iteration: str, bandwidth: float) -> Iterator[Row]:
         """Yield rows of `taskflow check`: memory traffic of a step and of its tasks.
 
-        `iteration` names a repetition of `rounds`, `bandwidth` is the copy bandwidth in bytes per second.
+        `iteration` names a repetition of `iterations`, `bandwidth` is the copy bandwidth in bytes per second.
         """
         cells, nbytes, most = self.partition.region.count, self.nbytes(iterations), "at most " if self.bounded else ""
         copy = f"a copy reaches {size(bandwidth)}/s (measured now)"

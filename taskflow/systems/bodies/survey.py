@@ -133,7 +133,7 @@ def _check_openings(bodies: Bodies) -> None:
         if opening.kind.permeable and numbers.any():
             raise BadInput(
                 f"openings[{n}]: obstacles[{numbers[numbers != 0][0]}] covers {np.count_nonzero(numbers)} of the"
-                f" {numbers.size} cells behind {opening.name}; a body may lie beside it: move one of them"
+                f" {numbers.size} cells behind {opening.name}; move one of them; a body may be next to an opening"
             )
 
 

@@ -184,7 +184,7 @@ class ImplicitCompressibility(ImplicitScalars):
         yield derivative(flow, z, new, heat, f.pseudo, *place, **self._where(f))
 
     def single(self, f: Roles) -> Roles:
-        """The roles with fields in single precision, where the model `rounds`."""
+        """The roles with fields in single precision, if the model has `mixed_precision`."""
         return in_single(self, f)
 
     def prepared(self, f: Roles) -> Iterator[Launch]:

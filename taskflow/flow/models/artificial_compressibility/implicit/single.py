@@ -17,7 +17,7 @@ from taskflow.runtime.tasks import Launch, Roles
 
 
 def single_fields(model: CollocatedFlow) -> tuple[Field, ...]:
-    """Return the single-precision fields that programs write, if the model `rounds`."""
+    """Return the single-precision fields that programs write, if the model has `mixed_precision`."""
     return tuple(Field(name + SINGLE, "f4") for name in _written(model)) if model.mixed_precision else ()
 
 
