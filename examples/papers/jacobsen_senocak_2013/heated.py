@@ -19,6 +19,7 @@ from taskflow.runtime.host import choose_device, look
 
 HERE = Path(__file__).parent
 RAYLEIGH = ("140", "1e5", "2e5")
+COARSEST = 32
 
 
 def measure_heated(
@@ -35,9 +36,20 @@ def measure_heated(
         case = tf.Case.load(HERE / f"heated_{name}.toml").replace(**{"machine.device": device})
         if cells is not None:
             case = case.replace(**{"grid.cells": list(cells), "grid.lengths": [1.0, cells[1] / cells[0], 1.0]})
-        run = tf.run(case, directory / f"heated_{name}", force=True)
+        run = _run(case, directory / f"heated_{name}")
         rows.append({"rayleigh": name, "cells": list(case.grid.cells), **_steady(run, name)})
     return {**about(here, device, here.cores), "precision": "double", "results": rows}
+
+
+def _run(case: tf.Case, directory: Path) -> tf.Run:
+    """Compute the steady state on fewer cells first: each grid begins from the state on half the cells, down to about
+    `COARSEST` along x. Explicit steps are four times as long there.
+    """
+    if min(case.grid.cells[0], case.grid.cells[2]) >= 2 * COARSEST:
+        coarse = case.replace(**{"grid.cells": [max(1, count // 2) for count in case.grid.cells]})
+        before = _run(coarse, directory.with_name(f"{directory.name}_{coarse.grid.cells[0]}"))
+        case = case.replace(**{"initial.source": str(before.directory)})
+    return tf.run(case, directory, force=True)
 
 
 def reference(name: str) -> tuple[float, np.ndarray, np.ndarray]:
