@@ -176,3 +176,22 @@ def test_a_script_uses_all_gpus_of_the_machine():
     assert "on gpu" in done.stdout
     result, exact = map(float, re.findall(r"(0\.\d+) of its height, exactly (0\.\d+)", done.stdout)[0])
     assert result == pytest.approx(exact, rel=2e-3)
+
+
+# ------------------------------------------------------------------------------------------------- a cluster of workers
+
+
+@pytest.mark.slow
+def test_a_flow_on_a_cluster_is_opened_there(tmp_path):
+    """Two workers of a scheduler file; the energy of the start is (1/8 + 1/8) / 2."""
+    script = EXAMPLES.parent / "deploy" / "cluster.sh"
+    words = ["scheduler.json", "cpu", "2", sys.executable, EXAMPLES / "cluster.py", "scheduler.json", "vortex", "16"]
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    done = subprocess.run(
+        [script, *words], cwd=tmp_path, env={**HERE, "PATH": path}, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert tf.Run.open(tmp_path / "vortex").report["blocks"] == [1, 1, 2]
+    energies = [float(line.split()[-1]) for line in done.stdout.splitlines() if re.match(r"0\.\d+ ", line)]
+    assert energies[0] == pytest.approx(0.125, rel=1e-3)
+    assert energies[0] > energies[1] > energies[2] > 0.12
