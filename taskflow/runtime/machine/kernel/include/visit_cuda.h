@@ -42,7 +42,11 @@ FN Column column(const Range& r, bool pairs = false) {
   const int j = r.lo[1] + int(BLOCK(r).y * blockDim.y + threadIdx.y);
   const int cells = r.hi[2] - r.lo[2], columns = int(BLOCKS(r).z);
   int length = UZ;
-  if constexpr (UZ > 8) length = ((cells + columns - 1) / columns + UNROLLED - 1) / UNROLLED * UNROLLED;
+  if constexpr (UZ > 8) {
+    length = (cells + columns - 1) / columns;
+    const int unit = length < UNROLLED ? 2 : UNROLLED;  // few cells: short columns for more threads, not unrolled
+    length = (length + unit - 1) / unit * unit;
+  }
   const int shift = pairs ? r.hi[2] & 1 : 0, whole = r.hi[2] + shift - (columns - 1 - int(BLOCK(r).z)) * length;
   const int end = whole < r.hi[2] ? whole : r.hi[2];
   const int begin = BLOCK(r).z > 0 && whole - length > r.lo[2] ? whole - length : r.lo[2];
@@ -65,7 +69,7 @@ FN void for_cells(const Range& r, F f, Streams... streams) {
   if constexpr (UZ == 1) {
     (fetch_ahead(streams + offset), ...);
     f(Cell{c.i, c.j, c.begin, offset});
-  } else if (c.end - c.begin == c.length) {
+  } else if (c.end - c.begin == c.length && c.length >= UNROLLED) {
     for (int n = 0; n < c.length; n += UNROLLED) {
 #pragma unroll
       for (int m = n; m < n + UNROLLED; ++m) f(Cell{c.i, c.j, c.begin + m, offset + m * r.z});
