@@ -78,6 +78,7 @@ def broken(tmp_path, whole):
     return Path(shutil.copytree(whole(), tmp_path / "broken"))
 
 
+@pytest.mark.slow
 def test_with_eddies(tmp_path):
     """The eddy viscosity, and the step that it allows, are those of a run without a break."""
     walls = {**BOX, "z_min": {"type": "wall", "roughness": 0.01, "heat_flux": 0.3}}
@@ -95,6 +96,7 @@ def test_with_eddies(tmp_path):
         ("sweeps", "rk3"),
     ]),
 ])  # fmt: skip
+@pytest.mark.fast("fft-rk3")
 def test_to_the_bit_on_the_same_blocks(solver, scheme, whole, tmp_path):
     blocks, case = (1, 1, 2), stirred(solver, time__scheme=scheme)
     go(case, tmp_path / "run", blocks, kill=6)
@@ -229,6 +231,7 @@ def test_in_simulation_time_no_step_is_cut(tmp_path, whole):
     ({"keep": 0}, []), ({}, [9]),
     ({"every": {"steps": 4}, "keep": 1}, [9]), ({"every": {"steps": 4}, "keep": 3}, [9, 8, 4]),
 ])  # fmt: skip
+@pytest.mark.fast("values0-kept0", "values3-kept3")
 def test_the_newest_stay(values, kept, tmp_path):
     """One is written at the end in any case, unless none is to be kept."""
     go(stirred(checkpoint=values), tmp_path / "run")
