@@ -192,7 +192,7 @@ SIDES = {
 }  # fmt: skip
 
 
-@pytest.mark.fast("implicit-film")
+@pytest.mark.slow
 @pytest.mark.parametrize("what", SIDES)
 @pytest.mark.parametrize("march", ["implicit", "rk4"])
 def test_conduction_between_cylinders_on_fitted_cells(compute, what, march):

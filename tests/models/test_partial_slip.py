@@ -141,6 +141,7 @@ def test_blocks_compute_the_same_bits_on_a_box():
         assert np.array_equal(one[name], four[name])
 
 
+@pytest.mark.slow
 def test_blocks_compute_the_same_bits_on_charts(tmp_path):
     method = {"type": "artificial-compressibility", "march": "rk3", "reference_speed": 1.0}
     every = {"output": {"every": {"steps": 3}, "precision": "double"}, "time": {"steady": 1e-10, "steps": 6}}

@@ -95,6 +95,7 @@ def test_batches_on_blocks(name, sizes, tmp_path):
     assert_same_run(tmp_path / "batches", tmp_path / "alone")
 
 
+@pytest.mark.slow
 def test_two_phases(sizes, tmp_path):
     often = {"every": {"steps": 30}}
     case = two_phases.case(time={"steps": 60}, monitor=often, output=often, phases=[])

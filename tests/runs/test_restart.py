@@ -190,6 +190,7 @@ def test_many_times(whole, tmp_path):
     assert_same_run(tmp_path / "run", whole(), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_of_other_faces_of_immersed_bodies_it_is_told(tmp_path, monkeypatch):
     """Velocities and what the pressure knows of bodies did not fit. A new run takes its fields, not all to the bit."""
     body = {"type": "box", "low": [0.25, 0.2, 0.3], "high": [0.5, 0.4, 0.7]}
