@@ -12,7 +12,7 @@ from taskflow.runtime.machine.kernel.compile_host import compiler
 from tests.cli.failing import MODELS
 
 SOURCE = Path(__file__).with_name("failing.c")
-LATER = ("two phases", "rk4")  # their files are those of the others
+LATER = ("two phases", "implicit")  # their files are those of the others
 
 
 @pytest.fixture(scope="session")

@@ -64,7 +64,7 @@ OUTFLOWS = {
 }  # fmt: skip
 
 
-@pytest.mark.fast("plain-x-blocks0")
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2)])
 @pytest.mark.parametrize("axis", ["x", "z"])
 @pytest.mark.parametrize("kind", OUTFLOWS)

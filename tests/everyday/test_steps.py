@@ -99,6 +99,7 @@ def test_many_steps_make_the_time_that_they_should(compute, precision):
     assert abs(float(last(result)["u"].values.mean()) - np.sin(3000.0)) < 0.01
 
 
+@pytest.mark.slow
 def test_a_step_of_two_phases_beyond_the_joint_bound_is_refused_or_told(compute):
     """`time.cfl`, `time.capillary` and `time.diffusion` of 5: longer steps, or a warning that they cannot be had."""
     tables = {

@@ -253,7 +253,7 @@ ON_CHARTS = {
 }  # fmt: skip
 
 
-@pytest.mark.fast("bubble")
+@pytest.mark.slow
 @pytest.mark.parametrize("flow", ON_CHARTS)
 def test_no_accepted_step_on_charts_is_too_long(tmp_path, flow):
     made = tf.Case(**{
