@@ -108,7 +108,7 @@ class Study:
         -------
         matplotlib.figure.Figure
         """
-        from taskflow.plots.sweeps import plot_over
+        from taskflow.plots.charts import plot_over
 
         values: Any = self.dataset(measure=name) if callable(name) else self.measured(name)
         if values.ndim != len(self.axes):
