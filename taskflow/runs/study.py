@@ -13,7 +13,7 @@ from taskflow.runs.parameters import Parameter
 from taskflow.runs.run import Run
 
 if TYPE_CHECKING:
-    import pandas as pd  # type: ignore[import-untyped]
+    import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
 
