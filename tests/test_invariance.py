@@ -89,7 +89,7 @@ def assert_same_bits(flow: Flow, one: Flow) -> None:
         assert flow.scalars[name] == pytest.approx(one.scalars[name], rel=1e-12)
 
 
-@pytest.mark.fast("box-full-blocks2", "layer-none-blocks1", "periodic-full-blocks1", "periodic-none-blocks2")
+@pytest.mark.fast("periodic-full-blocks1", "box-full-blocks2")
 @pytest.mark.parametrize("blocks", [pytest.param((1, 1, 1), marks=pytest.mark.slow), (1, 1, 3), (2, 1, 2)])
 @pytest.mark.parametrize("overlap", ["none", "full"])
 @pytest.mark.parametrize("name", BOUNDARIES)
@@ -177,6 +177,7 @@ def test_many_blocks():
 
 @pytest.mark.parametrize("threads", [2, 3])
 @pytest.mark.parametrize("name", BOUNDARIES)
+@pytest.mark.fast("box-3", "layer-2")
 def test_threads(name, threads):
     one = in_one_block(name, UNEVEN, "double")
     assert_same_bits(compute(one.setup.case, threads=threads), one)

@@ -10,7 +10,7 @@ from taskflow.common.errors import BadInput
 from taskflow.output import LOG, read_log
 
 if TYPE_CHECKING:
-    import pandas as pd  # type: ignore[import-untyped]
+    import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
 

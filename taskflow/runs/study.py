@@ -13,7 +13,7 @@ from taskflow.runs.parameters import Parameter
 from taskflow.runs.run import Run
 
 if TYPE_CHECKING:
-    import pandas as pd  # type: ignore[import-untyped]
+    import pandas as pd
     import xarray as xr
     from matplotlib.figure import Figure
 
@@ -108,7 +108,7 @@ class Study:
         -------
         matplotlib.figure.Figure
         """
-        from taskflow.plots.sweeps import plot_over
+        from taskflow.plots.charts import plot_over
 
         values: Any = self.dataset(measure=name) if callable(name) else self.measured(name)
         if values.ndim != len(self.axes):

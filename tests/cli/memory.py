@@ -17,6 +17,7 @@ import xarray  # noqa: F401
 
 from taskflow.cli.app import app
 from taskflow.common import files
+from taskflow.runs.estimate import estimate  # noqa: F401, with all that a check needs
 
 
 def give(words: list[str]) -> int:

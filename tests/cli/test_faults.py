@@ -64,9 +64,8 @@ def undisturbed(here):
     return run
 
 
-@pytest.mark.parametrize("how", [
-    pytest.param(signal.SIGKILL, id="killed"), pytest.param(signal.SIGSTOP, id="frozen", marks=pytest.mark.slow),
-])  # fmt: skip
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_lost_worker_is_replaced_and_the_run_goes_on(how, shell, here, undisturbed, report_of):
     """Killed, or frozen: no answer comes, and no sign of death."""
     running = shell.begin("run", *words(120, 2))

@@ -20,6 +20,7 @@ def stopped(here, report_of):
     assert not (here / "cavity" / "lock").exists()
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_a_checkpoint(shell, here, report_of):
     running = shell.begin(*ENDLESS)
     shell.wait_for(running, here / "cavity")
@@ -59,6 +60,7 @@ def test_a_run_whose_terminal_is_closed(shell, here, report_of, blocks):
     stopped(here, report_of)
 
 
+@pytest.mark.slow
 def test_a_run_after_nohup_goes_on(shell, here):
     running = shell.begin(*ENDLESS, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     shell.wait_for(running, here / "cavity")
@@ -70,7 +72,7 @@ def test_a_run_after_nohup_goes_on(shell, here):
     assert (code, "stopped by SIGTERM" in err) == (STOPPED, True)
 
 
-@pytest.mark.parametrize("seconds", [0.5, 1.5])
+@pytest.mark.parametrize("seconds", [0.5, pytest.param(1.5, marks=pytest.mark.slow)])
 def test_before_the_first_step(shell, here, seconds):
     running = shell.begin(*ENDLESS, "--set", "machine.blocks=[1,1,2]")
     time.sleep(seconds)

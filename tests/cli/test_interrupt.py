@@ -33,6 +33,7 @@ def test_a_run_ends_after_the_step_with_its_state_written(shell, here, give, rep
     assert "interrupted at time" in give("info", "cavity").stdout
 
 
+@pytest.mark.slow
 def test_a_second_one_ends_it_at_once(shell, here, give, report_of):
     running = shell.begin(*ENDLESS)
     shell.wait_for(running, here / "cavity")
@@ -49,7 +50,7 @@ def test_a_second_one_ends_it_at_once(shell, here, give, report_of):
         assert np.isfinite(result.time.values).all()
 
 
-@pytest.mark.parametrize("seconds", [1.0, 2.0])
+@pytest.mark.parametrize("seconds", [1.0, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_before_the_first_step(shell, here, seconds):
     """Whatever is going on then: Python importing, workers beginning, kernels being compiled."""
     running = shell.begin(*ENDLESS, "--set", "machine.blocks=[1,1,2]")

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import zlib
+from functools import cache
 from pathlib import Path
 
 import h5py
@@ -27,6 +28,8 @@ z_max = "slip"
 [time]
 steps = 3
 """
+# Each takes more than a second, and others of its kind are quick.
+LONG = ("unpacks.zarr", "rows.csv", "lists.toml", "fan.obj", "mixed.obj", "tables.toml")
 FILES = {}  # by name: what writes it, and the case that reads it, where it is no grid
 
 
@@ -243,14 +246,12 @@ def words(folder, name):
     return ["check", str(path)]
 
 
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
-    """Exit code, memory, messages and size of each file's check."""
-    folder = tmp_path_factory.mktemp("damaged")
+def outcomes_of(folder, names):
+    """Exit code, memory, messages and size of the check of each of these files."""
     new = ["grid", "new", "box", "--set", "grid.cells=[2,2,2]", "--set", "grid.lengths=[1,1,1]", "-o"]
     lines = [json.dumps([*new, str(folder / "good")])]
-    for name, (write, _) in FILES.items():
-        write(folder / name)
+    for name in names:
+        FILES[name][0](folder / name)
         lines.append(json.dumps(words(folder, name)))
     environment = {**os.environ, "COLUMNS": "200", "PYTHONWARNINGS": "ignore"}
     command, text = [sys.executable, Path(__file__).with_name("memory.py")], "\n".join(lines) + "\n"
@@ -258,13 +259,21 @@ def outcomes(tmp_path_factory):
     done = subprocess.run(command, input=text, env=environment, cwd=folder, **kept)
     results = [json.loads(line) for line in done.stdout.splitlines()][1:]
     sizes = [sum(f.stat().st_size for f in (folder / name, *(folder / name).rglob("*")) if f.is_file())
-             for name in FILES]  # fmt: skip
-    return {name: (*result, size) for name, result, size in zip(FILES, results, sizes, strict=True)}
+             for name in names]  # fmt: skip
+    return {name: (*result, size) for name, result, size in zip(names, results, sizes, strict=True)}
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_memory_is_in_proportion_to_the_file(outcomes, name):
-    code, memory, said, size = outcomes[name]
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    """The outcome of the check of a file; one process checks all that are quick, and another the others."""
+    quick = [name for name in FILES if name not in LONG]
+    outcomes = cache(lambda names: outcomes_of(tmp_path_factory.mktemp("damaged"), names))
+    return lambda name: outcomes(LONG if name in LONG else tuple(quick))[name]
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in FILES])
+def test_memory_is_in_proportion_to_the_file(outcome, name):
+    code, memory, said, size = outcome(name)
     assert code == 2, said
     assert memory <= 100 * size + 10**9, f"{memory} bytes of memory for {size} of a file: {said}"
     assert "Traceback" not in said

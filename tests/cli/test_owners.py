@@ -91,7 +91,7 @@ WITHOUT_DASK = {"run", "sweep", "simulation"}  # one block on the host is comput
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.fast("run-on-two", "sweep", "distribute")
+@pytest.mark.fast("sweep", "distribute")
 def test_no_command_makes_folders_where_others_have_made_some_before(shared, tmp_path, name):
     kind, *words = COMMANDS[name]
     if kind == "-s":

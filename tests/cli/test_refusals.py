@@ -85,7 +85,7 @@ def test_once_the_machine_is_known(give, refused, here, monkeypatch, words, told
     assert sorted(path.name for path in here.iterdir()) == ["cavity", "cavity.toml"]
 
 
-@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize("command", [pytest.param("run", marks=pytest.mark.slow), "check"])
 def test_without_a_compiler(shell, refused, here, command):
     path = here / "bin"  # holds Python, nothing else
     path.mkdir()

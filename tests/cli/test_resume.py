@@ -27,7 +27,8 @@ def words(steps, blocks=1):
     return ["cavity.toml", *ROWS, "--set", f"time.steps={steps}", "--set", f"machine.blocks=[1,1,{blocks}]"]
 
 
-@pytest.mark.parametrize("blocks", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [1, 2])
 def test_sigterm_is_exit_code_75_and_the_run_goes_on(shell, here, give, report_of, blocks):
     """To the whole process group, as a batch system sends it."""
     running = shell.begin("run", *words(1_000_000, blocks))

@@ -41,6 +41,7 @@ def test_quiet_and_force(shell, give, here, report_of):
     assert [path.name for path in target.parent.iterdir()] == ["again"]
 
 
+@pytest.mark.slow
 def test_a_diverging_run_says_when_and_what_to_change(shell, here, report_of):
     code, _, err = shell("run", "cavity.toml", "--quiet", *(word for value in DIVERGING for word in ("--set", value)))
     assert code == 1

@@ -6,6 +6,7 @@ import signal
 import pytest
 
 
+@pytest.mark.slow
 def test_sigterm_leaves_a_checkpoint_of_each_run(shell, here):
     (here / "viscosities.toml").write_text('case = "cavity.toml"\n[parameters]\n"fluid.viscosity" = [0.01, 0.02]\n')
     running = shell.begin("sweep", "viscosities.toml", "--set", "time.end=1e9", "--at-once", 1, "--quiet")

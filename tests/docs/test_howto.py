@@ -9,6 +9,7 @@ from tests.docs.pages import HOWTO, read
 LONG = [  # many runs
     "statistics", "resume", "two_phase", "output", "own_model", "own_boundary", "analyse", "watch", "bodies", "export",
     "profile", "cluster", "python", "couple", "forcing", "charts", "grids", "particles", "steps", "own_solver",
+    "openings",
 ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.docs.fences import fences
 from tests.docs.pages import EXAMPLES, HOWTO, ON_GPUS, OTHERS, read
 
-LONG = ["tutorial", "tutorial_body_fitted", "index"]
+LONG = ["README", "tutorial", "tutorial_body_fitted", "index"]
 
 
 @pytest.mark.parametrize(

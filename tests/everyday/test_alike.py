@@ -46,7 +46,7 @@ def heated_box(compute, first, second, *, scheme="central", stretched=False, bod
     return fields, [force["xyz".index(axis)] for axis in (first, second)]
 
 
-@pytest.mark.fast("stretched-xy")
+@pytest.mark.slow
 @pytest.mark.parametrize("plane", PLANES[1:])
 @pytest.mark.parametrize("changes", [
     pytest.param({}, id="plain"), pytest.param({"stretched": True}, id="stretched"),
@@ -61,7 +61,7 @@ def test_a_two_dimensional_flow_is_the_same_in_all_planes(compute, changes, plan
     assert other_force == pytest.approx(force, abs=1e-9)
 
 
-@pytest.mark.fast("blocks0-two phases-20")
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [20, 21])
 @pytest.mark.parametrize("what", ["plume", "flagged", "immersed", "two phases"])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2)])

@@ -21,7 +21,7 @@ HEATING = {
 }
 
 
-@pytest.mark.fast("stretched", "implicit", "single")
+@pytest.mark.fast("implicit")
 @pytest.mark.parametrize("what", HEATING)
 def test_fluid_warms_by_what_passes_the_walls(compute, what):
     """So do scalars."""
@@ -64,7 +64,7 @@ OUTFLOWS = {
 }  # fmt: skip
 
 
-@pytest.mark.fast("plain-x-blocks0")
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2)])
 @pytest.mark.parametrize("axis", ["x", "z"])
 @pytest.mark.parametrize("kind", OUTFLOWS)
@@ -105,7 +105,7 @@ PLACES = {
 }  # fmt: skip
 
 
-@pytest.mark.fast("in the corner-stretched", "a box *-stretched")
+@pytest.mark.fast("in the corner-stretched")
 @pytest.mark.parametrize("stretching", [
     pytest.param({}, id="uniform"), pytest.param({"stretching": {"z": {"tanh": 1.5}}}, id="stretched"),
 ])  # fmt: skip
@@ -134,7 +134,7 @@ def test_a_source_releases_its_whole_rate_wherever_it_is(compute, stretching, wh
     assert float((data["T"].values * volume).sum()) == pytest.approx(-3.0 * 0.2, rel=1e-9)
 
 
-@pytest.mark.fast("9", "13")
+@pytest.mark.fast("9")
 @pytest.mark.parametrize("cells", [8, 9, 13, 17])
 def test_spectra_hold_all_of_the_variance(compute, cells):
     """For odd and prime numbers of cells, too."""
@@ -192,7 +192,7 @@ SIDES = {
 }  # fmt: skip
 
 
-@pytest.mark.fast("implicit-film")
+@pytest.mark.slow
 @pytest.mark.parametrize("what", SIDES)
 @pytest.mark.parametrize("march", ["implicit", "rk4"])
 def test_conduction_between_cylinders_on_fitted_cells(compute, what, march):

@@ -8,7 +8,7 @@ from tests.everyday.cases import PERIODIC, last
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
-@pytest.mark.fast("0.5-20-*")
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "step"), [(20, 0.002), (40, 0.0008)])
 @pytest.mark.parametrize("x", [0.5, 0.47])
 def test_a_body_at_rest_and_one_that_moves_by_nothing_feel_one_force(compute, cells, step, x):
@@ -79,6 +79,7 @@ def test_a_bulk_velocity_around_a_body_is_that_of_the_fluid(compute, treatment, 
     assert line["bodies"]["rod"]["force"][0] == pytest.approx(line["force_x"] * volume * 0.3, rel=5e-3)
 
 
+@pytest.mark.slow
 def test_the_force_at_the_start_is_the_same_in_any_frame(compute):
     """Past a body at rest, on a grid that moves through fluid at rest, and of half of each."""
     first = []

@@ -49,7 +49,7 @@ def test_stratified_fluid_stays_at_rest(compute, what):
 PIER = [{"name": "pier", "type": "box", "low": [0.4, -1, -1], "high": [0.6, 9, 0.8]}]
 
 
-@pytest.mark.fast("0.07-body1-0.513")
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.5, 0.513, 0.53125, 0.549])
 @pytest.mark.parametrize("body", [[], PIER])
 @pytest.mark.parametrize("tension", [0.0, 0.07])
@@ -71,7 +71,7 @@ def test_water_under_air_stays_at_rest(compute, level, body, tension):
     assert float(p[0] - p[4]) == pytest.approx(1000 * 9.81 * 0.25, rel=1e-6)
 
 
-@pytest.mark.fast("immersed-1")
+@pytest.mark.slow
 @pytest.mark.parametrize("thickness", [1, 2])
 @pytest.mark.parametrize("treatment", ["flagged", "immersed"])
 def test_a_diagonal_wall_of_cells_lets_nothing_through(compute, treatment, thickness):

@@ -28,6 +28,7 @@ MOVING = {
 @pytest.mark.parametrize(("tables", "before", "after"), [
     (STRETCHED, (1, 1, 1), (1, 1, 2)), (MOVING, (2, 1, 1), (1, 2, 2)),
 ], ids=["stretched", "moving"])  # fmt: skip
+@pytest.mark.fast("stretched")
 def test_a_run_is_resumed_on_other_blocks(client, tmp_path, tables, before, after):
     """And ends where an undisturbed one does."""
     case = tf.Case(**{**BASE, **tables})

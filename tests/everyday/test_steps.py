@@ -41,7 +41,7 @@ FROM_REST = {
 }  # fmt: skip
 
 
-@pytest.mark.fast("buoyancy", "a lid", "an inflow that starts")
+@pytest.mark.fast("a lid")
 @pytest.mark.parametrize("what", FROM_REST)
 def test_no_step_from_rest_carries_anything_farther_than_asked(compute, what):
     """Nearly inviscid flows that start from rest, whatever sets them in motion."""
@@ -68,7 +68,7 @@ def cavity(compute, name, thickness, axis, solver="fft"):
     )  # fmt: skip
 
 
-@pytest.mark.fast("y-*", "z-fft-1e-09")
+@pytest.mark.fast("y-fft-1e-09")
 @pytest.mark.parametrize(("axis", "solver", "within"), [
     *((axis, "fft", 1e-9) for axis in "xyz"), ("y", "multigrid", 1e-5),
 ])  # fmt: skip
@@ -99,6 +99,7 @@ def test_many_steps_make_the_time_that_they_should(compute, precision):
     assert abs(float(last(result)["u"].values.mean()) - np.sin(3000.0)) < 0.01
 
 
+@pytest.mark.slow
 def test_a_step_of_two_phases_beyond_the_joint_bound_is_refused_or_told(compute):
     """`time.cfl`, `time.capillary` and `time.diffusion` of 5: longer steps, or a warning that they cannot be had."""
     tables = {

@@ -51,7 +51,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.fast("few open files", "no folder for temporary files", "a folder with files")
+@pytest.mark.fast("few open files")
 @pytest.mark.parametrize("what", [*SURROUNDINGS, *REFUSED])
 def test_a_run_in_odd_surroundings(here, what):
     Path("e.toml").write_text(LID.format(lid=1, end=0.2, more=""))

@@ -43,7 +43,7 @@ def bend_of_units():
     return {}
 
 
-@pytest.mark.fast("1 mm water")
+@pytest.mark.slow
 @pytest.mark.parametrize(("side", "speed"), [
     pytest.param(1e-3, 0.1, id="1 mm water"), pytest.param(1e-4, 1.0, id="0.1 mm water"),
     pytest.param(1e-2, 1.0, id="1 cm air"), pytest.param(100.0, 10.0, id="100 m wind"),

@@ -40,6 +40,7 @@ def test_an_inflow_is_set(client, tmp_path):
         assert float(simulation["u"].isel(x_f=0).mean()) == pytest.approx(1.5, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_steady_run_has_no_time(command):
     command("new", "pipe.toml", "--example", "round_pipe")
     changes = ("--set", "grid.cells=[4,4,4]", "--set", "time.steps=200", "--set", "machine.device=cpu")

@@ -180,6 +180,7 @@ def turned(velocity: np.ndarray, angle: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.fast("rk3")
 def test_inertial_oscillation(scheme):
     """A uniform flow turns with -2 rotation; its error, that of its energy too, has the order of the scheme."""
     start, end = np.array([1.0, 0.2, -0.3]), 2.0
@@ -280,7 +281,7 @@ def test_a_mean_is_kept_in_a_flow_that_changes():
     assert flow["v"].mean(dtype="f8") == pytest.approx(0.2 + 0.1 * 0.16, abs=1e-6)
 
 
-@pytest.mark.fast("ab2-0", "rk3-2")
+@pytest.mark.fast("ab2-0")
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_brunt_vaisala_oscillation(axis, scheme):

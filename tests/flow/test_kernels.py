@@ -232,6 +232,7 @@ def test_two_sweeps_in_one_pass_are_two_to_the_bit(both, second, cells, walls, r
 @pytest.mark.parametrize("task", STENCILS, ids=identity)
 @pytest.mark.parametrize("walls", [(True, True, True), (False, False, False), (True, False, True)])
 @pytest.mark.parametrize("nx", [9, 275])
+@pytest.mark.fast("f8-*", "f4-*-275-walls2-*")
 def test_a_launch_in_pieces_gives_the_same_bits(task, walls, nx, real, device):
     whole, pieces = (ByHand((nx, 6, 11), walls, real, ghost=ghost(task), **device).fill(names(task)) for _ in range(2))
     whole.run(whole.launch(task, constants(task, whole)))

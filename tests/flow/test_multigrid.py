@@ -53,6 +53,7 @@ def cycled(domain: Domain, cycle: Cycle, rhs: np.ndarray, **where) -> np.ndarray
     ids=["red-black", "symmetric", "jacobi"],
 )
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: "x".join(map(str, domain.cells)))
+@pytest.mark.fast("*-f8", "10x11x12-*-f4")
 def test_a_cycle_is_that_of_the_reference(domain, options, real):
     cycle, rhs = domain.cycle(**options), domain.noise().astype(real)
     expected = reference(domain, cycle).cycle(rhs.astype("f8"))

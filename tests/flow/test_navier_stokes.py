@@ -57,7 +57,7 @@ def test_uniform_flow_stays_uniform():
     assert not flow["p"].any()
 
 
-@pytest.mark.fast("x-z", "y-x")
+@pytest.mark.fast("x-z")
 @pytest.mark.parametrize(("along", "across"), PAIRS)
 def test_poiseuille(along, across):
     """u = f (z (H - z) + dz^2/4) / (2 viscosity): the parabola, raised by what walls between the points make of it."""
@@ -68,7 +68,7 @@ def test_poiseuille(along, across):
     assert all(not flow[other].any() for other in set(VELOCITY) - {name})
 
 
-@pytest.mark.fast("x-z", "z-y")
+@pytest.mark.fast("z-y")
 @pytest.mark.parametrize(("along", "across"), PAIRS)
 def test_poiseuille_over_a_slip_boundary(along, across):
     """Half a channel."""
@@ -79,7 +79,7 @@ def test_poiseuille_over_a_slip_boundary(along, across):
     np.testing.assert_allclose(u, 0.3 / 4 * (z * (4.0 - z) + 0.25**2 / 4), rtol=0, atol=1e-12)
 
 
-@pytest.mark.fast("y-z", "z-x")
+@pytest.mark.fast("y-z")
 @pytest.mark.parametrize(("along", "across"), PAIRS)
 def test_couette(along, across):
     """Walls that move against each other: a straight profile."""
@@ -93,7 +93,7 @@ def hot(temperature: float) -> dict:
     return {"type": "wall", "temperature": temperature}
 
 
-@pytest.mark.fast("max-x", "min-z")
+@pytest.mark.fast("max-x")
 @pytest.mark.parametrize("across", "xyz")
 @pytest.mark.parametrize("side", ["min", "max"])
 def test_conduction_with_a_heat_flux(across, side):
@@ -159,6 +159,7 @@ def stratified(sweeps: int, expansion: float, steps: int, **initial) -> Case:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_stratified_fluid_at_rest_stays_at_rest():
     """With a pressure that is solved for; it carries the weight: dp/dz = expansion (T - reference)."""
     flow = compute(stratified(2000, 2.0, 20))
@@ -178,6 +179,7 @@ def test_few_sweeps_move_a_stratified_fluid_at_first():
 
 
 @pytest.mark.parametrize("axis", "xyz")
+@pytest.mark.fast("y")
 def test_warm_fluid_rises(axis):
     """Against gravity, whichever way that points, accelerated by expansion (T - reference) gravity."""
     case = Case(
@@ -359,6 +361,7 @@ def plain() -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("axes", ["".join(axes) for axes in permutations("abc")][1:])
+@pytest.mark.fast("acb", "bca")
 def test_no_axis_is_special(axes, plain):
     """The flow turned so that its axes take other places is the turned flow."""
     for name, values in in_own_axes(axes).items():
@@ -366,6 +369,7 @@ def test_no_axis_is_special(axes, plain):
 
 
 @pytest.mark.parametrize("mirrored", ["a", "b", "c", "ac"])
+@pytest.mark.fast("b", "ac")
 def test_no_direction_is_special(mirrored, plain):
     """The flow in a mirror is the mirrored flow."""
     for name, values in in_own_axes("abc", mirrored).items():
@@ -400,6 +404,7 @@ def decay(steps: int, pattern: tuple[int, ...]) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("pattern", [(1,), (1, 3), (3, 1, 1, 2)])
+@pytest.mark.fast("pattern1")
 def test_steps_of_any_length_are_of_order_2(pattern):
     """Steps that are three times as long as those before them, and a third."""
     errors = [decay(steps, pattern) for steps in (24, 48, 96, 192)]

@@ -64,7 +64,7 @@ def through(flow: Flow, face: str) -> float:
 # ------------------------------------------------------------------------------------- flows known exactly on the grid
 
 
-@pytest.mark.fast("advected-True-ab2", "convective-False-rk3", "pressure-False-ab2")
+@pytest.mark.fast("advected-True-ab2")
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 @pytest.mark.parametrize("backward", [False, True])
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
@@ -81,7 +81,7 @@ def test_poiseuille_flow_passes_through(outflow, backward, scheme):
     np.testing.assert_allclose(gradient, (1 if backward else -1) * 12 * 0.2, atol=1e-10)
 
 
-@pytest.mark.fast("z-x-advected", "y-z-convective", "x-y-pressure")
+@pytest.mark.fast("y-z-convective")
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 @pytest.mark.parametrize(("along", "across"), PAIRS)
 def test_all_directions_are_alike(along, across, outflow):
@@ -96,7 +96,7 @@ def test_all_directions_are_alike(along, across, outflow):
         np.testing.assert_allclose(-result[:, ::-1] if backward else result, expected, atol=1e-12)
 
 
-@pytest.mark.fast("advected", "pressure")
+@pytest.mark.fast("pressure")
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 def test_developing_flow_is_of_second_order(outflow):
     """From a uniform inflow to the parabola, exact at the outflow."""
@@ -111,6 +111,7 @@ def test_developing_flow_is_of_second_order(outflow):
 
 
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
+@pytest.mark.fast("ab2")
 def test_given_velocities_that_change_in_time_are_of_second_order(scheme):
     """Decaying vortices, of which a cut-out is computed from what they are on both its ends; an angle apart there."""
     errors, sizes = [], (8, 16)
@@ -135,7 +136,7 @@ def test_given_velocities_that_change_in_time_are_of_second_order(scheme):
 # ----------------------------------------------------------------------------------------------------------- balances
 
 
-@pytest.mark.fast("advected-fft", "convective-jacobi", "pressure-multigrid")
+@pytest.mark.fast("pressure-multigrid", "advected-fft")
 @pytest.mark.parametrize("solver", ["fft", "multigrid", "jacobi"])
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 def test_as_much_leaves_as_enters(outflow, solver):
@@ -187,7 +188,7 @@ def test_a_balance_gives_the_mean():
         assert np.ptp(after - before) < 1e-14
 
 
-@pytest.mark.fast("ab2-convective", "rk3-advected", "rk3-pressure")
+@pytest.mark.fast("ab2-convective", "rk3-advected")
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
 def test_nothing_is_read_before_it_is_written(outflow, scheme):
@@ -202,6 +203,7 @@ def test_nothing_is_read_before_it_is_written(outflow, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["ab2", "rk3"])
+@pytest.mark.fast("rk3")
 def test_what_enters_follows_time_and_place(scheme):
     """Values on the faces, at the end of the last step: of the velocities and of the temperature."""
     enters = {"type": "inflow", "velocity": ["1 + 0.2*z*t", "0.1*sin(y)", "0.3*z + t"], "temperature": "x + y + z*t"}
@@ -248,6 +250,7 @@ def disturbance(flow: Flow, other: Flow | None = None, n: int = 16) -> float:
 
 
 @pytest.mark.parametrize(("outflow", "most"), [("outflow", 3e-4), (BY_PRESSURE, 5e-3), (ADVECTED, 3e-4)], ids=KINDS)
+@pytest.mark.fast("convective")
 def test_a_vortex_leaves(outflow, most):
     """What the outflow sends back, found beside a domain twice as long, which the vortex has not left: little."""
     before = disturbance(compute(stream(2.0, outflow, 0.0)))
@@ -300,6 +303,7 @@ def test_heat_transfer_and_flux_are_those_of_the_ghosts():
 
 
 @pytest.mark.parametrize("outflow", OUTFLOWS, ids=KINDS)
+@pytest.mark.fast("advected")
 def test_warm_fluid_fills_the_domain(outflow):
     """What enters warm has replaced all that was cold, and none of it warmer than that."""
     case = Case(

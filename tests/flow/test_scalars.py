@@ -28,6 +28,7 @@ def vortex(time: str, precision: str = "double", **scalar) -> Case:
 
 @pytest.mark.parametrize("time", ["ab2", "rk3"])
 @pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.fast("single-rk3", "double-ab2")
 def test_a_top_hat_stays_within_its_bounds_and_its_integral_is_kept(time, precision):
     flow = compute(vortex(time, precision))
     rounding = {"single": 1e-5, "double": 1e-13}[precision]
@@ -79,6 +80,7 @@ def still(time: dict, **scalar) -> Case:
 
 @pytest.mark.parametrize("scheme", ["central", "koren"])
 @pytest.mark.parametrize("time", ["ab2", "rk3"])
+@pytest.mark.fast("ab2-koren", "rk3-central")
 def test_what_sources_and_fluxes_give_is_there(scheme, time):
     """A box that cuts cells, points in the middle and in a corner, a source everywhere, fluxes in and out."""
     flow = compute(still(
@@ -120,6 +122,7 @@ def test_nothing_passes_faces_that_say_nothing():
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.fast("double")
 def test_bounded_heat(precision):
     """A plume in a box: warm below, cold above; nowhere warmer or colder than its walls."""
     case = Case(
@@ -141,6 +144,7 @@ def test_bounded_heat(precision):
 
 @pytest.mark.parametrize("leaving", ["convective", 0, "advected"])
 @pytest.mark.parametrize("time", ["ab2", "rk3"])
+@pytest.mark.fast("ab2-convective", "rk3-0", "ab2-advected")
 def test_what_enters_and_leaves(leaving, time):
     """A front of smoke and heat in a uniform stream: as much is there as has entered, then the domain is full of it;
     a scalar that says nothing of the inflow is washed out.

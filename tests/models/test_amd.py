@@ -68,6 +68,7 @@ def test_the_page_shows_this_file():
 
 
 @pytest.mark.parametrize("tables", [BOX, O_GRID], ids=["box", "o-grid"])
+@pytest.mark.fast("box")
 def test_it_has_the_same_bits_on_1_and_4_blocks(tmp_path, tables):
     case = Case(**tables)
     go(case, tmp_path / "one")
@@ -189,7 +190,11 @@ class Endless(Uniform):
     )
 
 
-@pytest.mark.parametrize("tables", [BOX, changed(BOX, time={"step": 1e-3, "steps": 4}), O_GRID], ids=str)
+@pytest.mark.fast("box")
+@pytest.mark.parametrize("tables", [
+    pytest.param(BOX, id="box"), pytest.param(changed(BOX, time={"step": 1e-3, "steps": 4}), id="fixed steps"),
+    pytest.param(O_GRID, id="o-grid"),
+])  # fmt: skip
 def test_a_viscosity_that_is_not_finite_is_the_fault_of_its_closure(tmp_path, tables):
     """Not of time.cfl, time.step or method.cfl."""
     register_closure("endless", Endless)

@@ -236,6 +236,7 @@ def test_it_is_of_second_order(tmp_path):
     assert 1.8 < np.log2(errors[0] / errors[1]) < 2.3
 
 
+@pytest.mark.slow
 def test_a_steady_state_ends_the_run(tmp_path):
     flat = tables(burgers={"viscosity": 0.05, "initial": WAVE}, time={"end": 100.0, "steady": 0.05})
     told = go(Case(**flat), tmp_path / "run", (1, 1, 2))

@@ -116,11 +116,13 @@ def test_couette_flow_on_even_cells_is_exact(tmp_path):
     assert error_on_charts(charts(8, high=LID, grid=even), couette, tmp_path / "even") < 1e-9
 
 
+@pytest.mark.slow
 def test_couette_flow_on_distorted_charts_has_second_order(tmp_path):
     errors = [error_on_charts(charts(n, high=LID), couette, tmp_path / str(n)) for n in (8, 16)]
     assert np.log2(errors[0] / errors[1]) > 1.7
 
 
+@pytest.mark.slow
 def test_poiseuille_flow_on_charts_has_second_order(tmp_path):
     errors = [error_on_charts(charts(n, **PUSHED), poiseuille, tmp_path / str(n)) for n in (8, 16)]
     assert np.log2(errors[0] / errors[1]) > 1.7
@@ -139,6 +141,7 @@ def test_blocks_compute_the_same_bits_on_a_box():
         assert np.array_equal(one[name], four[name])
 
 
+@pytest.mark.slow
 def test_blocks_compute_the_same_bits_on_charts(tmp_path):
     method = {"type": "artificial-compressibility", "march": "rk3", "reference_speed": 1.0}
     every = {"output": {"every": {"steps": 3}, "precision": "double"}, "time": {"steady": 1e-10, "steps": 6}}

@@ -61,6 +61,7 @@ def test_scaling(measured, here):
     assert "energy     unknown" in told
 
 
+@pytest.mark.slow
 def test_energy_has_a_column_where_it_is_known(measured, capsys, tmp_path):
     def shown(result, columns):
         """The last columns of the heading and of the row."""

@@ -12,6 +12,7 @@ PAPER = "examples.papers.jacobsen_senocak_2013"
 X = np.array([0.05, 0.1, 0.2, 0.3, 0.4])
 
 
+@pytest.mark.slow
 def test_the_reference_agrees_with_de_vahl_davis():
     """Ra = 1e5, Pr = 0.71: Nu = 4.522."""
     cavity = steady_cavity(1e5, 0.71, 20)

@@ -75,7 +75,7 @@ def alone(case, path, blocks=(1, 1, 1)):
         go(case, path, blocks)
 
 
-@pytest.mark.fast("periodic", "lid", "body", "averaged", "steady", "times", "fixed")
+@pytest.mark.fast("lid", "body", "steady", "times")
 @pytest.mark.parametrize("name", FLOWS)
 def test_batches_keep_bits(name, sizes, tmp_path):
     case = case_of(name)
@@ -86,6 +86,7 @@ def test_batches_keep_bits(name, sizes, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["periodic", "lid_multigrid", "heated"])
+@pytest.mark.fast("periodic")
 def test_batches_on_blocks(name, sizes, tmp_path):
     case = case_of(name)
     go(case, tmp_path / "batches", (1, 1, 2))
@@ -94,6 +95,7 @@ def test_batches_on_blocks(name, sizes, tmp_path):
     assert_same_run(tmp_path / "batches", tmp_path / "alone")
 
 
+@pytest.mark.slow
 def test_two_phases(sizes, tmp_path):
     often = {"every": {"steps": 30}}
     case = two_phases.case(time={"steps": 60}, monitor=often, output=often, phases=[])
@@ -106,6 +108,7 @@ def test_two_phases(sizes, tmp_path):
 
 
 @pytest.mark.parametrize("allowed", [1.0, 1.01, 1.2])
+@pytest.mark.fast("1.01")
 def test_batches_that_are_taken_back(allowed, sizes, monkeypatch, tmp_path):
     """The clock stops where the rate exceeds a share of the present one: good steps are repeated, the host goes on."""
     case = case_of("heated")

@@ -62,9 +62,8 @@ def flow(case, path):
     return log["step"], log.get("linear"), chart.isel(time=-1).load(), log["bodies"]
 
 
-@pytest.mark.parametrize("march", [
-    "implicit", pytest.param("explicit", marks=pytest.mark.slow), pytest.param("real time", marks=pytest.mark.slow),
-])  # fmt: skip
+@pytest.mark.slow
+@pytest.mark.parametrize("march", ["implicit", "explicit", "real time"])
 def test_a_single_cell_along_any_direction_bounds_no_step(tmp_path, march):
     """However thin it is, and across x, y or z: the same steps, the same flow, the same force per length."""
     steps, products, expected, acts = flow(cavity(tmp_path, "k", **MARCHES[march]), tmp_path / "k")
@@ -90,6 +89,7 @@ def test_a_sheet_that_is_nearly_flat_is_told(tmp_path):
     assert "one cell thick along z, but not between two planes z = constant" in told
 
 
+@pytest.mark.slow
 def test_a_checkpoint_with_cells_in_another_order_is_refused_with_the_right_remedy(tmp_path, monkeypatch):
     """Earlier builds left a single cell along j where it was."""
     made = cavity(tmp_path, "j", time={"steady": 1e-14, "steps": 2})

@@ -85,7 +85,8 @@ def test_values_are_those_of_snapshots_in_three_dimensions(tmp_path, tables, nam
     assert_values_between_cells(tmp_path / "run", "inside", names, tables)
 
 
-@pytest.mark.parametrize("blocks", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("blocks", [1, 2])
 def test_values_go_to_those_of_walls(tmp_path, blocks):
     """Between walls that move and are heated: velocity and temperature are linear up to them, at once and later."""
     points = [[x, y, 0.05] for x in (0.7, 1.2, 1.9) for y in (0.0, 1e-9, 0.02, 0.13, 0.5, 0.8, 0.95, 0.999, 1.0)]

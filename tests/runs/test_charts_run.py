@@ -107,6 +107,7 @@ def test_a_steady_state_ends_the_run(tmp_path):
     assert restart.tick.finished
 
 
+@pytest.mark.slow
 def test_a_steady_run_waits_for_its_scalars(tmp_path):
     """Between two walls in fluid at rest, where nothing else is left to be done."""
     sides = {"y_min": {"value": 1.0}, "y_max": {"value": 0.0}}

@@ -93,7 +93,7 @@ def log_of(made, path, blocks=(1, 1, 1), **how):
     return read_log(path / "log.jsonl")
 
 
-@pytest.mark.fast("one-bubble*", "*-late_lid", "*-late_force", "*-source", "one-tide")
+@pytest.mark.fast("one-bubble_bounded", "one-late_lid", "two-source")
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 1)], ids=["one", "two"])
 def test_no_accepted_step_is_too_long(tmp_path, flow, blocks):
@@ -103,7 +103,7 @@ def test_no_accepted_step_is_too_long(tmp_path, flow, blocks):
     assert log[-1]["step"] < 800
 
 
-@pytest.mark.fast("late_plume", "heated_wall")
+@pytest.mark.fast("late_plume")
 @pytest.mark.parametrize("flow", ["plume", "plume_rk3", "late_plume", "growing_plume", "heated_wall", "late_lid",
                                   "late_force", "growing_force", "pulse"])  # fmt: skip
 def test_a_beginning_has_the_energy_of_small_steps(tmp_path, flow):
@@ -120,6 +120,7 @@ def test_a_beginning_has_the_energy_of_small_steps(tmp_path, flow):
 @pytest.mark.parametrize("changes", [
     {"initial": {"velocity": [0.1, 0, 0]}}, {"initial": {"velocity": [0.1, 0, 0], **BUBBLE}, "heat": HEAT, "body": DOWN}
 ], ids=["force", "bubble"])  # fmt: skip
+@pytest.mark.fast("bubble")
 def test_steps_of_a_fluid_that_moves_are_those_of_its_speed(tmp_path, monkeypatch, changes):
     logs = [log_of(case("late_force", **changes), tmp_path / "now")]
     monkeypatch.setattr(Pace, "beginning", lambda *_: math.inf)
@@ -140,6 +141,7 @@ def test_a_bubble_from_rest_is_that_of_small_steps(tmp_path):
 
 
 @pytest.mark.parametrize("flow", ["bubble", "late_lid"])
+@pytest.mark.fast("late_lid")
 def test_a_run_that_is_resumed_takes_the_same_steps(tmp_path, flow):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     log = log_of(case(flow), whole, (1, 1, 2))
@@ -182,6 +184,7 @@ def test_a_long_fixed_step_is_kept_with_a_warning(tmp_path):
 
 
 @pytest.mark.parametrize("flow", ["bubble", "force", "lid", "tide", "forcing", "plume", "heated_wall"])
+@pytest.mark.fast("tide", "forcing", "heated_wall")
 def test_check_knows_the_first_step_and_a_range_of_steps(tmp_path, flow):
     steps = count_steps(RunSetup(case(flow), (1, 1, 1)))
     log = log_of(case(flow), tmp_path / "run")
@@ -250,7 +253,7 @@ ON_CHARTS = {
 }  # fmt: skip
 
 
-@pytest.mark.fast("late_force", "bubble")
+@pytest.mark.slow
 @pytest.mark.parametrize("flow", ON_CHARTS)
 def test_no_accepted_step_on_charts_is_too_long(tmp_path, flow):
     made = tf.Case(**{

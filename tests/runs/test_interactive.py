@@ -268,6 +268,7 @@ def test_fields_are_those_of_the_store(client, tmp_path):
         simulation["u"]
 
 
+@pytest.mark.slow
 def test_fields_are_read_in_several_threads(client, tmp_path):
     """As dask reads those of a vorticity: a second one was refused, and so was all that came after it."""
     with tf.Simulation(stirred(), tmp_path / "run", client) as simulation, dask.config.set(num_workers=4):

@@ -341,6 +341,7 @@ def test_a_run_whose_directory_was_taken_over_touches_it_no_more(tmp_path, block
     assert tree(path) == seen[0]
 
 
+@pytest.mark.slow
 def test_what_a_run_leaves(tmp_path, told):
     """No lock, in whichever way it ends; and while it goes on the same process is refused."""
     path, refused = tmp_path / "run", []

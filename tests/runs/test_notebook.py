@@ -23,6 +23,7 @@ def picture(html: str) -> bytes:
     return base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', html)[1])
 
 
+@pytest.mark.slow
 def test_of_a_simulation_and_of_its_run(tmp_path):
     small = tf.Case.load(CAVITY, ["machine.device=cpu", "time.steps=4", 'title="a <b> cavity"'])
     with tf.Simulation(small, output=tmp_path / "run") as simulation:

@@ -103,7 +103,7 @@ def compare(case, folder, blocks):
             np.testing.assert_allclose(values[name], expected, rtol=0, atol=most, err_msg=f"{name} {before} {after}")
 
 
-@pytest.mark.fast("stretched", "bulk")
+@pytest.mark.fast("bulk")
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_a_flow(tmp_path, kind):
     compare(Case(**changed(BOX, **KINDS[kind])), tmp_path, BLOCKS[:2] if kind == "bulk" else BLOCKS)
@@ -117,7 +117,7 @@ def test_of_two_phases(tmp_path, changes):
     compare(two_phases.case(**changes), tmp_path, BLOCKS)
 
 
-@pytest.mark.fast("implicit")
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CHARTS)
 def test_on_charts(tmp_path, kind):
     compare(Case(**CHARTS[kind]), tmp_path, ON_CHARTS)

@@ -12,7 +12,10 @@ from tests.test_invariance import BOUNDARIES, stirred
 IMPLICIT = changed(LID, method={"type": "artificial-compressibility", "march": "implicit"}, time__steps=2)
 
 
-@pytest.mark.parametrize("full", [case(IMPLICIT), stirred(BOUNDARIES["box"])])
+@pytest.mark.parametrize("full", [
+    pytest.param(case(IMPLICIT), id="charts", marks=pytest.mark.slow),
+    pytest.param(stirred(BOUNDARIES["box"]), id="box"),
+])  # fmt: skip
 def test_kernels_are_compiled_in_one_go(tmp_path, monkeypatch, full):
     goes, make = [], kernel.side_by_side
     monkeypatch.setattr(kernel, "_made", set())

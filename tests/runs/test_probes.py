@@ -80,6 +80,7 @@ CHANNEL = {"x_min": {"type": "inflow", "velocity": ["1 + z", 0.0, 0.0], "tempera
 
 
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 2)])
+@pytest.mark.fast("blocks0")
 def test_probes_on_walls_have_what_the_walls_have(tmp_path, blocks):
     """Also where walls change in time and in place; on sides that prescribe a flux what their ghost values say."""
     tables = {

@@ -37,6 +37,7 @@ def run(tmp_path_factory):
     return tf.Run.open(path), early
 
 
+@pytest.mark.slow
 def test_a_simulation_has_the_forces_of_its_run(run):
     run, early = run
     late = run.forces("pier", {"velocity": 1.0, "length": 0.6})

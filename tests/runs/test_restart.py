@@ -78,6 +78,7 @@ def broken(tmp_path, whole):
     return Path(shutil.copytree(whole(), tmp_path / "broken"))
 
 
+@pytest.mark.slow
 def test_with_eddies(tmp_path):
     """The eddy viscosity, and the step that it allows, are those of a run without a break."""
     walls = {**BOX, "z_min": {"type": "wall", "roughness": 0.01, "heat_flux": 0.3}}
@@ -95,6 +96,7 @@ def test_with_eddies(tmp_path):
         ("sweeps", "rk3"),
     ]),
 ])  # fmt: skip
+@pytest.mark.fast("fft-rk3")
 def test_to_the_bit_on_the_same_blocks(solver, scheme, whole, tmp_path):
     blocks, case = (1, 1, 2), stirred(solver, time__scheme=scheme)
     go(case, tmp_path / "run", blocks, kill=6)
@@ -188,6 +190,7 @@ def test_many_times(whole, tmp_path):
     assert_same_run(tmp_path / "run", whole(), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_of_other_faces_of_immersed_bodies_it_is_told(tmp_path, monkeypatch):
     """Velocities and what the pressure knows of bodies did not fit. A new run takes its fields, not all to the bit."""
     body = {"type": "box", "low": [0.25, 0.2, 0.3], "high": [0.5, 0.4, 0.7]}
@@ -229,6 +232,7 @@ def test_in_simulation_time_no_step_is_cut(tmp_path, whole):
     ({"keep": 0}, []), ({}, [9]),
     ({"every": {"steps": 4}, "keep": 1}, [9]), ({"every": {"steps": 4}, "keep": 3}, [9, 8, 4]),
 ])  # fmt: skip
+@pytest.mark.fast("values0-kept0", "values3-kept3")
 def test_the_newest_stay(values, kept, tmp_path):
     """One is written at the end in any case, unless none is to be kept."""
     go(stirred(checkpoint=values), tmp_path / "run")

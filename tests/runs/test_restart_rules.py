@@ -113,6 +113,7 @@ def test_commands_can_be_pasted_whatever_the_folder_is_called(tmp_path):
 
 
 @pytest.mark.parametrize("case", [on_charts.case(), two_phases.case()], ids=["charts", "phases"])
+@pytest.mark.fast("charts")
 def test_a_run_of_a_build_that_wrote_all_keys_goes_on(case, monkeypatch, tmp_path):
     """Earlier builds wrote keys that the system does not read, with their defaults, into checkpoints."""
     path, case = tmp_path / "run", case.replace(checkpoint={"every": {"steps": 2}})
@@ -127,6 +128,7 @@ def test_a_run_of_a_build_that_wrote_all_keys_goes_on(case, monkeypatch, tmp_pat
 
 
 @pytest.mark.parametrize("solver", ["auto", "multigrid"])
+@pytest.mark.fast("multigrid")
 def test_a_run_goes_on_with_its_own_precision_of_levels(solver, monkeypatch, tmp_path):
     """Earlier builds had them in double precision, and said nothing about it."""
     body = {"type": "box", "low": [0.3, -1.0, 0.3], "high": [0.7, 1.0, 0.7]}

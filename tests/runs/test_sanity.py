@@ -68,6 +68,7 @@ def test_a_run_that_diverges_on_a_gpu(tmp_path):
 
 
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (1, 1, 2)])
+@pytest.mark.fast("blocks1")
 def test_a_run_that_diverges_says_where(tmp_path, blocks):
     setup = RunSetup(cavity(), blocks)
     with pytest.raises(RunFailed) as failed:

@@ -66,6 +66,7 @@ def test_the_mean_of_the_time_is_that_of_the_middle(tmp_path):
 
 
 @pytest.mark.parametrize(("start", "every"), [(0.0, 1), (0.13, 2)])
+@pytest.mark.fast("0.13-2")
 def test_they_are_those_of_the_snapshots(start, every, tmp_path):
     case = averaged(statistics={"start": start, "every": {"steps": every}})
     go(case, tmp_path / "run", (1, 1, 2))

@@ -98,6 +98,7 @@ def test_where_nothing_moves_nothing_is_steady():
 
 
 @pytest.mark.parametrize("scheme", ["central", "koren"])
+@pytest.mark.fast("koren")
 def test_a_scalar_keeps_a_run_going(scheme):
     """The velocity is steady long before the dye is."""
     dye = {"name": "dye", "diffusivity": 0.05, "scheme": scheme, "initial": "z"}
@@ -202,6 +203,7 @@ def test_a_decay_ends_when_its_rate_is_small():
 
 
 @pytest.mark.parametrize("period", [3.7, 0.31, 5.0])
+@pytest.mark.fast("0.31")
 def test_an_oscillation_is_not_steady_at_its_turning_points(period):
     """Its rate is 0 there; that over a while is at least 0.72 of the largest, wherever it begins."""
     swing = Fake(lambda t: math.cos(2 * math.pi * t / period))

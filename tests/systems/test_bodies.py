@@ -60,7 +60,7 @@ def eddies(model: str, **more) -> dict:
     return {"turbulence": {"model": model, **more}, "fluid": {"viscosity": 0.002}}
 
 
-@pytest.mark.fast("x-y-pressure4-*", "x-z-pressure7-*", "y-z-pressure5-*", "z-y-*")
+@pytest.mark.fast("x-z-pressure7-tables7")
 @pytest.mark.parametrize(("along", "across", "pressure", "tables"), [
     *(pytest.param(*pair, {"iterations": 9}, {}, marks=pytest.mark.slow) for pair in ["yx", "zy", "xz", "zx"]),
     ("x", "y", {"iterations": 9}, {}), ("y", "z", {"iterations": 9}, {}), ("x", "z", DIRECT, {}),
@@ -83,6 +83,7 @@ def test_a_channel_between_two_bodies_is_one_between_two_walls(along, across, pr
 
 
 @pytest.mark.parametrize("across", "xyz")
+@pytest.mark.fast("x")
 def test_forces_balance_in_a_steady_channel(across):
     """What drives the fluid is what the bodies take, and heat from the one goes into the other; to rounding."""
     along = {"x": "y", "y": "z", "z": "x"}[across]
@@ -163,6 +164,7 @@ SPACED = {"x": {"faces": [0, 0.1, 0.22, 0.36, 0.5, 0.62, 0.72, 0.86, 1]}}
     ("flagged", "ab2", None), ("immersed", "ab2", None), *(pytest.param(*item, marks=pytest.mark.slow) for item in
     [("flagged", "rk3", None), ("flagged", "ab2", SPACED), ("immersed", "ab2", SPACED), ("immersed", "rk3", None)]),
 ])  # fmt: skip
+@pytest.mark.fast("immersed-ab2-None")
 def test_a_bulk_velocity_around_bodies(treatment, scheme, stretching):
     """In a steady flow it is the mean over the volume of the fluid, and the force that keeps it is what bodies take."""
     case = Case(
@@ -229,6 +231,7 @@ def test_two_sweeps_in_one_pass_do_not_change_a_bit(treatment, monkeypatch):
     {"solver": "jacobi", "tolerance": 1e-10, "max_iterations": 9000},
     {"solver": "multigrid", "outer": "none", "tolerance": 1e-10}, {"solver": "fft", "forcing": 50},
 ], ids=["jacobi", "multigrid", "fft"])  # fmt: skip
+@pytest.mark.fast("multigrid", "fft")
 def test_solvers_agree(pressure):
     reference, flow = direct(), compute(obstructed(pressure), (1, 1, 2))
     for name in (*VELOCITY, "T"):
@@ -338,6 +341,7 @@ def through(outflow: dict | str, pressure: dict, **body) -> Case:
     DIRECT, pytest.param({"solver": "fft", "forcing": 40}, marks=pytest.mark.slow),
     pytest.param({"solver": "jacobi", "tolerance": 1e-9, "max_iterations": 20000}, marks=pytest.mark.slow),
 ], ids=["multigrid", "fft", "jacobi"])  # fmt: skip
+@pytest.mark.fast("multigrid-outflow", "multigrid-*advected*")
 def test_what_comes_in_leaves_around_a_body(outflow, pressure):
     flow = compute(through(outflow, pressure), (2, 1, 1))
     assert flow.scalars["divergence"] < 1e-8

@@ -45,6 +45,7 @@ def ended(path, plane, names, **tables):
     return {name: chart[name].values for name in names}, read_log(path / "run/log.jsonl")[-1].get("bodies")
 
 
+@pytest.mark.slow
 def test_heat_and_scalars_pass_walls_as_prescribed(tmp_path):
     """T = x between insulated walls; and what is heated from below and cooled from above."""
     hot = {"type": "wall", "temperature": 1.0}
@@ -72,6 +73,7 @@ def test_heat_and_scalars_pass_walls_as_prescribed(tmp_path):
     assert [bodies[side]["heat_flux"] for side in ("south", "north")] == pytest.approx([-0.5, 0.5], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_stream_slips_along_a_side(tmp_path):
     """The flow (x, -y) towards a slip side, which is potential flow, falls to it at least as the first order does."""
     enters = {"type": "inflow", "velocity": ["x", "-y", 0.0]}

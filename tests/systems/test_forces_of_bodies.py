@@ -73,7 +73,7 @@ def balance(made: Case) -> float:
     ([FORMULA], FLAGGED, ROUND),
     ([ROD | {"centre": [0.0, 0, 0.97]}], IMMERSED, ROUND),
 ])  # fmt: skip
-@pytest.mark.fast("obstacles0*", "obstacles2*", "obstacles7*", "obstacles10*", "obstacles12*", "obstacles13*")
+@pytest.mark.fast("obstacles2-*", "obstacles10-*", "obstacles12-*")
 def test_forces_and_change_of_momentum_are_what_drives_the_fluid(obstacles, tables, fluid):
     within = 1e-8 if len(obstacles) == 1 and obstacles[0] is not FORMULA else 2e-4
     assert balance(case(obstacles, **tables)) == pytest.approx(fluid * THICK, rel=within)
@@ -163,6 +163,7 @@ def test_volumes_of_shapes():
 
 
 @pytest.mark.parametrize(("tables", "motion"), [(FLAGGED, {}), (IMMERSED, {}), (IMMERSED, STILL)])
+@pytest.mark.fast("tables0-*")
 def test_stratified_fluid_lifts_what_it_surrounds(tables, motion):
     """It stays at rest, from the first step on, and lifts an insulated body by the weight of what that displaces."""
     ball = {"name": "ball", "type": "sphere", "centre": [0.5, 0.4, 0.52], "radius": 0.22, **motion}

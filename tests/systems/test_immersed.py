@@ -219,6 +219,7 @@ def test_nothing_flows_through_closed_faces_and_none_is_lost():
 
 @pytest.mark.parametrize("tables", [{}, {"turbulence": {"model": "vreman", "constant": 0.5}}, QUICK],
                          ids=["", "eddies", "quick"])  # fmt: skip
+@pytest.mark.fast("eddies")
 def test_bodies_and_walls_take_what_drives_the_flow(tables):
     """The momentum of the fluid changes by what is given to it and what bodies and walls take."""
     case = immersed(DIRECT, heat=None, **tables, time={"steps": 40, "step": 1e-8}, obstacles=[
@@ -348,6 +349,7 @@ def test_surfaces_through_centres_of_cells_are_warm_on_all_sides():
 
 
 @pytest.mark.parametrize("axis", range(3))
+@pytest.mark.fast("1")
 def test_moments_and_bodies_along_the_grid_are_mirrored(axis):
     """One ends at the seam, the other one's middle is no face: moments are about the middles of bodies."""
 

@@ -81,7 +81,7 @@ def assert_agreement(n, faces, blocks, real, device=None):
         assert apart <= (allowed[one] + allowed[other]) / smallest_eigenvalue(domain), (one, other)
 
 
-@pytest.mark.fast("*-f8")
+@pytest.mark.fast("*-wo-pp-ow-(2, 1, 2)-f8")
 @pytest.mark.parametrize(("make", "faces", "blocks", "real"), with_solvers(FAST), ids=name)
 def test_solutions_are_of_second_order(make, faces, blocks, real):
     assert_order(make, faces, blocks, real)
@@ -94,7 +94,7 @@ def test_solutions_are_of_second_order_in_all_combinations(make, faces, blocks, 
     assert_order(make, faces, blocks, real)
 
 
-@pytest.mark.fast("*-f8")
+@pytest.mark.fast("16-wo-pp-ow-(1, 1, 2)-f8", "15-ww-ww-ww-(1, 1, 1)-f8")
 @pytest.mark.parametrize(("faces", "blocks", "real"), FAST_TO_COMPARE, ids=name)
 @pytest.mark.parametrize("n", [16, 15])
 def test_solvers_agree_to_their_tolerance(n, faces, blocks, real):
@@ -118,6 +118,7 @@ def test_solvers_agree_to_their_tolerance_in_all_combinations(n, faces, blocks, 
 
 
 @pytest.mark.parametrize(("faces", "blocks", "real"), FAST, ids=name)
+@pytest.mark.fast("pp-pp-pp-(1, 1, 1)-f8", "wo-pp-ow-(2, 1, 2)-f8")
 def test_fft_finds_the_discrete_solution(faces, blocks, real):
     """Any field solves the equation for its own Laplacian; what rounding makes of that is all that may be missing."""
     domain = box(14, faces)

@@ -103,6 +103,7 @@ def test_beltrami_flow_is_of_order_2():
 
 
 @pytest.mark.parametrize(("solver", "scheme"), PAIRS)
+@pytest.mark.fast("fft-rk3")
 def test_any_solver_and_scheme_are_of_order_2_in_space(solver, scheme):
     """Both flows, one of them on two blocks."""
     by = Numerics(SOLVERS[solver], scheme)
@@ -112,6 +113,7 @@ def test_any_solver_and_scheme_are_of_order_2_in_space(solver, scheme):
 
 
 @pytest.mark.parametrize(("solver", "scheme"), PAIRS)
+@pytest.mark.fast("fft-ab2")
 def test_order_in_time(solver, scheme):
     """On one grid, against far shorter steps of the scheme of third order."""
     exact, pressure = TaylorGreen(0.02, 0, 2), {**SOLVERS[solver]}

@@ -1,9 +1,12 @@
-"""The parts of a run on one block: their first state, from initial fields or a checkpoint, and their saved state."""
+"""The parts of a run on one block: their first state, from initial fields or a checkpoint, their saved state, and the
+progress reported to the client.
+"""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +15,6 @@ from taskflow.flow.time.step_clock import of_clock
 from taskflow.output import LOG, STORE
 from taskflow.runs.block.checkpoints import CheckpointWriter, RunStart, restore
 from taskflow.runs.block.profiling import Profiling
-from taskflow.runs.block.progress import Progress
 from taskflow.runs.block.recording import Records, StateLog
 from taskflow.runs.block.sanity import SanityChecks
 from taskflow.runs.block.stepping import Stepping
@@ -23,6 +25,44 @@ from taskflow.runtime.machine import Control, Shard
 from taskflow.systems.base.pressure import explained
 from taskflow.systems.bodies import Movement
 from taskflow.systems.records.particles import Clouds
+
+
+class Progress:
+    """Reports to the client through a control, which changes if the run pauses. `counted`: the scalars, each of one
+    step, that are added up.
+    """
+
+    def __init__(self, control: Control, counted: Iterable[str]) -> None:
+        self.control = control
+        self.began = time.perf_counter()
+        self.iterations = dict.fromkeys(counted, 0.0)
+        self._warnings: list[str] = []
+
+    @property
+    def seconds(self) -> float:
+        """The wall time of the run since its first state."""
+        return time.perf_counter() - self.began
+
+    def count(self, numbers: Mapping[str, float]) -> None:
+        """Add the counted scalars of a step, or of a batch of steps."""
+        for name in self.iterations:
+            self.iterations[name] += numbers[name]
+
+    def warn(self, *texts: str) -> None:
+        """Report warnings, in addition to all before."""
+        if texts:
+            self._warnings.extend(texts)
+            self.report(warnings=tuple(self._warnings))
+
+    def report(self, **entries: Any) -> None:
+        """Add entries to the status for the client."""
+        self.control.report(**{**self.control.progress, **entries})
+
+    def pass_to(self, control: Control, *without: str) -> None:
+        """Report through another control from now on, with all entries so far except some."""
+        if control is not self.control:
+            control.report(**{name: entry for name, entry in self.control.progress.items() if name not in without})
+            self.control = control
 
 
 class RunParts:

@@ -40,7 +40,7 @@ FIRST: dict[type[Node], type[Node]] = {Receive: Send, Claim: Grant, Send: Claim}
 
 
 @task
-def poison(ghosts: Write) -> None:  # type: ignore[valid-type]
+def poison(ghosts: Write) -> None:
     """ghosts = NaN"""
     target: Any = ghosts
     target[...] = np.nan

@@ -56,7 +56,7 @@ def test_poison_is_in_order_too(monkeypatch):
         assert same(region((10, 4, 9)), (2, 1, 2), Mapper("full", debug=True)), seed
 
 
-@settings(max_examples=30, derandomize=True, deadline=None)
+@settings(max_examples=settings.default.max_examples, derandomize=True, deadline=None)
 @given(st.data(), partitions(), st.sampled_from([*WAYS, "auto"]), st.sampled_from((3, 8)), st.integers(0, 99))
 def test_random_programs(data, partition, overlap, narrow, seed):
     """Two that take turns, so that what is in an inbox is overwritten by other messages."""

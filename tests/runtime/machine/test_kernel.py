@@ -334,6 +334,7 @@ def relaxed(
 @pytest.mark.parametrize("sides", [None, ("low", "high")])
 @pytest.mark.parametrize("shut", [None, "shut"])
 @pytest.mark.parametrize("slope", [None, Slope(2.0), Curve(3.0, LookupTable(0, (1.0,)), (LookupTable(0, (1.0,)),) * 3)])
+@pytest.mark.fast("*-f8", "*-None-None-None-f4")
 def test_optional_fields_and_constants_present_and_absent(slope, shut, sides, real, device):
     box, layout = Box((0, 0, 0), (3, 1, 1)), Layout((-1, 0, 0), (1, 1, 5))
     launch = relaxed("p", sides, shut, "q", over=box, top="top", slope=slope, count=None)

@@ -174,7 +174,7 @@ def labels(region):
     return np.pad(bounds, [(region.ghost,) * 2 if p else (0, 0) for p in region.periodic[::-1]], mode="wrap")
 
 
-@settings(max_examples=200)
+@settings(max_examples=settings.default.max_examples * 2)
 @given(partitions(), st.data())
 def test_a_halo_plan_fills_every_ghost_cell_once_with_its_owners_value(part, data):
     """Against one labelled array that NumPy padded: all neighbours, uneven blocks, walls, images of tiny periodic

@@ -36,7 +36,7 @@ def runs(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=settings.default.max_examples * 2)
 @given(runs(), st.booleans())
 def test_any_order_of_the_graph_has_the_bits_of_the_program(run, direct):
     assert_bits(*run, direct)

@@ -151,7 +151,7 @@ def runs(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=settings.default.max_examples * 2)
 @given(runs(), st.integers(0, 1000), st.booleans())
 def test_any_order_of_the_graph_has_the_bits_of_the_program(run, seed, direct):
     where, launches, how = run

@@ -158,7 +158,7 @@ def test_no_bounds_across_periodic_faces():
         analyse([fill("p", over=whole(part).grow(1))], part)
 
 
-@settings(max_examples=150)
+@settings(max_examples=settings.default.max_examples * 2)
 @given(st.data())
 def test_refused_is_what_races_or_reads_beyond_bounds(data):
     part = data.draw(partitions())
