@@ -38,7 +38,6 @@ CASES = {
 
 
 @pytest.mark.parametrize("model", CASES)
-@pytest.mark.fast("projection", "rk4")
 def test_a_case_of_each_model_is_proved(give, here, model):
     """Within a minute of processor time."""
     charts = "method" in CASES[model]
