@@ -304,7 +304,7 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     """All that tables, and what follows from them, say against each other. Rules of the projection's tables do not look
     at those that a system reads with keys of its own.
     """
-    own = {system.table_name: system.table, **system.tables} if system else {}
+    own = {system.table_name: system.table, **system.tables, **system.lists} if system else {}
     kinds = _kinds()
     others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
     plain = {name: table for name, table in known.items() if name not in others}

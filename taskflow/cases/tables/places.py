@@ -30,15 +30,17 @@ class DiskTable(Table):
     radius: Positive = entry("its radius", remedy="give the radius of the disk, a number > 0")
 
 
-def _released(raw: object) -> dict[str, Value]:
+def by_name(raw: object, value: Callable[[Any], Value] = of_time) -> dict[str, Value]:
+    """Read the value of each scalar by its name."""
     if not isinstance(raw, Mapping):
         raise BadInput("give the value of each scalar by its name, as { smoke = 1.0 }")
-    return {str(name): of_time(value) for name, value in raw.items()}
+    return {str(name): value(given) for name, given in raw.items()}
 
 
 class PlacedSide(SideTable):
     """A part of a side with a separate condition: the keys that say which part it is."""
 
+    brief: ClassVar[str | None] = None
     placing: ClassVar[frozenset[str]] = frozenset(("type", "name", "side", "box", "disk", "where", "scalars"))
 
     name: GroupName = entry(
@@ -52,8 +54,8 @@ class PlacedSide(SideTable):
     where: Annotated[Expression | None, reads(Expression)] = optional(
         "instead of `box`: an expression of x, y and z, which is positive at the centres of its faces"
     )
-    scalars: Annotated[dict[str, Value] | None, reads(_released)] = optional(
-        "values of passive scalars by name, in entering fluid or on a wall. On a box they may"
+    scalars: Annotated[dict[str, Value] | None, reads(by_name)] = optional(
+        "values of passive scalars by name, in entering fluid or on a wall. They may"
         " [change in time](#values-that-change-in-time)",
         otherwise="0 in entering fluid, elsewhere no gradient",
     )
@@ -77,7 +79,7 @@ class PlacedSide(SideTable):
     def released(self) -> dict[str, Value]:
         return self.scalars or {}
 
-    def contains(self, points: Sequence[Any], axes: Sequence[int], near: float = 0.0) -> np.ndarray:
+    def contains(self, points: Any, axes: Sequence[int], near: float = 0.0) -> np.ndarray:
         """Return whether its place has points x, y, z, seen along these axes, or a box has them `near` its ends."""
         if self.box is not None:
             low, high = self.box
@@ -96,7 +98,7 @@ def names_are_own(openings: Sequence[PlacedSide]) -> Iterator[Problem]:
 
 
 def take_faces(openings: Sequence[PlacedSide], covers: Callable[[Any], np.ndarray]) -> Iterator[Problem]:
-    """Yield the problems of openings without faces, and of those that share some; `covers` marks faces of a side."""
+    """Yield the problems of openings without faces, and of openings that overlap. `covers` marks faces of a side."""
     taken, keyed = {}, [*numbered(openings=openings)]
     for key, opening in keyed:
         place, value = opening.placed
