@@ -120,34 +120,25 @@ def _are_smooth(
     yield from _as_sides(lambda alone: rough_walls_are_resolved(staggered, alone, turbulence), openings)
 
 
-def partly_released(grid: StaggeredGrid, boundaries: Boundaries, openings: Openings) -> str | None:
-    """Return why an FFT cannot solve for the pressure next to openings; None if it can."""
+def partly_released(grid: StaggeredGrid, boundaries: Boundaries, openings: Openings) -> dict[str, str]:
+    """Return the sides on which the pressure is given in part alone, with the reason why FFT cannot solve for it."""
+    reasons: dict[str, str] = {}
     for opening in openings:
         around = boundaries.sides[opening.side]
         if opening.kind.fixes_pressure != around.kind.fixes_pressure and not opening.covers(grid).all():
             kinds = f"{around.type}, part {opening.type} ({opening.name})"
-            return f"{opening.side} is part {kinds}, and FFT needs one condition of the pressure on a side"
-    return None
-
-
-def least_released(grid: StaggeredGrid, boundaries: Boundaries, openings: Openings) -> float:
-    """Return the least share of a side on which the pressure is given, over the sides where it is in part."""
-    shares = [1.0]
-    for face in {opening.side for opening in openings}:
-        own = [opening for opening in openings if opening.side == face]
-        given = boundaries.sides[face].kind.fixes_pressure
-        other = float(sum(opening.covers(grid).mean() for opening in own if opening.kind.fixes_pressure != given))
-        share = 1 - other if given else other
-        shares += [share] if share > 0 else []
-    return min(shares)
+            reason = f"{opening.side} is part {kinds}, and FFT needs one condition of the pressure on a side"
+            reasons.setdefault(opening.side, reason)
+    return reasons
 
 
 def _are_solved(
     staggered: StaggeredGrid, boundaries: Boundaries, openings: Openings, pressure: PressureTable
 ) -> Iterator[Problem]:  # fmt: skip
     sound = not any(_lie_on_sides(boundaries, openings)) and not any(_take_faces(staggered, boundaries, openings))
-    if pressure.solver == "fft" and sound and (reason := partly_released(staggered, boundaries, openings)):
-        yield wrong(("pressure", "solver"), pressure.solver, f'{reason}; give "multigrid"')
+    for reason in partly_released(staggered, boundaries, openings).values() if sound else ():
+        if pressure.solver == "fft":
+            yield wrong(("pressure", "solver"), pressure.solver, f'{reason}; give "multigrid"')
 
 
 OpeningTable.rules = (
