@@ -117,7 +117,7 @@ def three(kind: Callable[[object], Any], what: str) -> Callable[[object], tuple[
 
 
 def corners(*, flat: bool) -> Callable[[object], Any]:
-    """Read the lowest and the highest corner of a box; a `flat` one may have no extent along some directions."""
+    """Read the lowest and the highest corner of a box. A `flat` box may have no extent along some directions."""
     example = "[[0, 0.4, 0.4], [0, 0.6, 0.6]]" if flat else "[[0, 0, 0], [1, 1, 1]]"
     higher = "the highest" if flat else "one that is higher in every direction"
     ends = tuple_of(three(number, "three numbers"), 2, f"give the lowest and the highest corner, as {example}")

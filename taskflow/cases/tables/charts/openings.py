@@ -31,7 +31,7 @@ class ChartOpening(PlacedSide, ChartSide):
     @property
     def part(self) -> GridOpening:
         """Its faces of a grid: those whose centres are in its box, or within the radius of its disk, in space."""
-        near = NEAR * max(np.subtract(*reversed(self.box))) if self.box else 0.0
+        near = NEAR * float(np.ptp(self.box, axis=0).max()) if self.box else 0.0
         return GridOpening(self.name, self.side, partial(self.contains, axes=(0, 1, 2), near=near))
 
 
