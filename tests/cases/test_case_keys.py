@@ -85,4 +85,4 @@ ds.flow.vortcity()
     lines = said(tmp_path, head + "\n".join(map(wrong, WRONG)) + SOUND + asked)
     errors = {line.split(":")[1] for line in lines if ": error:" in line}
     assert len(errors) == len(WRONG) + 1
-    assert '"AnyFlowAccessor" has no attribute "vortcity"' in lines[-1]
+    assert 'has no attribute "vortcity"' in lines[-1]

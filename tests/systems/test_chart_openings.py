@@ -171,6 +171,16 @@ def test_what_is_wrong_is_named(openings, line):
     assert line in str(error.value)
 
 
+def test_scalars_of_an_opening_are_given_there():
+    with pytest.raises(BadInput, match=r"it is an opening; give openings\[1\].scalars = { dye = value }"):
+        room(LOW, OUT, scalars=[{**ROOM["scalars"][0], "boundaries": {"low": {"value": 1.0}}}])
+
+
+def test_openings_and_moving_grids_exclude_each_other():
+    with pytest.raises(BadInput, match="not supported together with motion"):
+        room(LOW, OUT, motion={"angle": {"z": "0.1*t"}}, time={"end": 1.0, "step": 0.1})
+
+
 def test_a_velocity_that_is_not_finite_is_named():
     setup = RunSetup(room({**LOW, "velocity": ["1/x", 0, 0]}, OUT), (1, 1, 1))
     with pytest.raises(BadInput, match=r"openings\[1\].velocity"):
