@@ -6,7 +6,7 @@ from inspect import signature
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
@@ -41,6 +41,9 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.boundaries.slip import Slip
 from taskflow.flow.stability import StepLimit
 
+if TYPE_CHECKING:
+    from taskflow.cases.keys import CaseKeys
+
 REST = StepLimit()  # of a schedule by which nobody steps
 AT_REST = (0.0, 0.0, 0.0)
 NO_FLUID = FluidTable(viscosity=0.0)  # of a system that does not read [fluid]
@@ -53,8 +56,8 @@ class Case(TableValue):
 
     Parameters
     ----------
-    **values : dict
-        Tables by name, as in a case file.
+    **given : dict
+        Tables by name, as in a case file. Their types are in `taskflow.cases.keys`.
 
     Raises
     ------
@@ -103,9 +106,9 @@ class Case(TableValue):
     machine: Machine = entry("device, blocks and processes", Machine())
 
     @sparingly()
-    def __init__(self, /, **values: Any) -> None:
+    def __init__(self, /, **given: Unpack["CaseKeys"]) -> None:
         try:
-            source, values = plain(values), inlined(values)
+            source, values = plain(given), inlined(given)
         except RecursionError:
             raise BadInput("the case has tables in tables, nested too deeply; give the keys of the reference") from None
         defaults = {name: field.get_default() for name, field in Case.model_fields.items()}
@@ -304,7 +307,7 @@ def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[P
     """All that tables, and what follows from them, say against each other. Rules of the projection's tables do not look
     at those that a system reads with keys of its own.
     """
-    own = {system.table_name: system.table, **system.tables} if system else {}
+    own = {system.table_name: system.table, **system.tables, **system.lists} if system else {}
     kinds = _kinds()
     others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
     plain = {name: table for name, table in known.items() if name not in others}

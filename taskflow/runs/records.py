@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from taskflow.common.errors import BadInput
 from taskflow.output import LOG, read_log
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
     from matplotlib.figure import Figure
+
+    from taskflow.accessor.records import FlowRecords
 
 
 class RunRecords:
@@ -23,7 +24,7 @@ class RunRecords:
         @property
         def directory(self) -> Path: ...
 
-        def dataset(self) -> Any: ...
+        def dataset(self) -> FlowRecords | Any: ...
 
     def log(self) -> list[dict[str, Any]]:
         """Return the lines of the log as dictionaries."""
@@ -37,7 +38,7 @@ class RunRecords:
             raise BadInput(f"{self.directory}: the log has no line yet; wait for the first one")
         return float(lines[-1]["dt"])
 
-    def series(self) -> xr.Dataset:
+    def series(self) -> FlowRecords:
         """Return the log as a dataset over time.
 
         Vectors have a dimension `axis`. Values of a body have its name before theirs, such as `cylinder_force`.
@@ -48,7 +49,7 @@ class RunRecords:
         """
         from taskflow.analysis.series import series
 
-        return series(self.log())
+        return cast("FlowRecords", series(self.log()))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the numbers and words of the log as a table over time, without vectors.
@@ -61,7 +62,7 @@ class RunRecords:
         table: pd.DataFrame = (ds.drop_dims("axis") if "axis" in ds.dims else ds).to_dataframe()
         return table
 
-    def forces(self, name: str, reference: Mapping[str, Any] | None = None) -> xr.Dataset:
+    def forces(self, name: str, reference: Mapping[str, Any] | None = None) -> FlowRecords:
         """Return force and moment on a body over time.
 
         Parameters
@@ -85,14 +86,15 @@ class RunRecords:
         """
         from taskflow.analysis.series import forces
 
-        return forces(self.log(), name, reference, {} if reference is None else self._span())
+        found = forces(self.log(), name, reference, {} if reference is None else self._span())
+        return cast("FlowRecords", found)
 
     def _span(self) -> dict[str, float]:
         """Return the axis across a flow in two dimensions, and the extent over which forces are summed."""
         from taskflow.analysis.charts.plane_meshes import flat_mesh
         from taskflow.output.store.reading import extent
 
-        records = self.dataset()
+        records: Any = self.dataset()
         if hasattr(records, "children"):
             mesh = flat_mesh(records.isel(time=-1) if "time" in records.dims else records)
             return {} if mesh is None else {next(axis for axis in "xyz" if axis not in mesh.plane): 1.0}

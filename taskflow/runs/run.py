@@ -31,6 +31,8 @@ from taskflow.systems.records.fields import STATISTICS
 if TYPE_CHECKING:
     from distributed import Client
 
+    from taskflow.accessor.records import FlowRecords
+
 SHOWN = ("title", "ended", "steps", "time", "started", "device", "blocks", "warnings")  # of a report, in a notebook
 
 
@@ -57,7 +59,7 @@ class Run(RunRecords):
             raise BadInput(f"{path}: there is no report.json to read; give the folder that `taskflow run` wrote")
         return cls(path, report)
 
-    def dataset(self, group: str = "") -> Any:
+    def dataset(self, group: str = "") -> FlowRecords | Any:
         """Open snapshots, or another group of the store, as lazy arrays.
 
         Parameters
@@ -78,7 +80,7 @@ class Run(RunRecords):
 
         return opened(self.directory / STORE, group)
 
-    def statistics(self) -> Any:
+    def statistics(self) -> FlowRecords | Any:
         """Open means and covariances over time as lazy arrays.
 
         Returns

@@ -104,11 +104,6 @@ def test_what_two_phases_do_not_support(openings, line):
     assert line in str(error.value)
 
 
-def test_charts_have_no_openings():
-    with pytest.raises(BadInput, match=r'openings.*not supported by the model "artificial-compressibility"'):
-        Case(**opened(SLOT, EXIT, method={"type": "artificial-compressibility"}))
-
-
 def test_only_inflows_are_refused_by_name():
     upper = {**SLOT, "name": "upper", "box": [[0, 0, 0.5], [0, 0.25, 0.75]]}
     setup = RunSetup(Case(**opened(SLOT, upper)), (1, 1, 1))

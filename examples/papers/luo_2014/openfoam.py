@@ -16,7 +16,7 @@ import numpy as np
 
 from examples.papers.luo_2014.polymesh import PolyMesh, vectors, write_foam
 from taskflow.cases import Case
-from taskflow.cases.tables.charts.sides import ChartSide
+from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.initial import ArrayValues
 from taskflow.common.errors import BadInput, RunFailed
 from taskflow.common.hexahedra import centres
@@ -91,8 +91,8 @@ def write_case(case: Case, folder: Path, cores: int, most: int) -> None:
     SIMPLEC to the tolerance of the case or `most` iterations, cut into `cores` parts along y.
     """
     domain = ChartDomain(case.table("grid"))
-    grid, sides = domain.grid, case.table("boundaries").sides
-    conditions = {name: _condition(name, sides, domain) for name in grid.sides}
+    grid, boundaries = domain.grid, case.table("boundaries")
+    conditions = {name: _condition(name, boundaries, domain) for name in grid.sides}
     PolyMesh.of(grid).write(folder / "constant" / "polyMesh", {name: kind for name, (kind, _) in conditions.items()})
     points = np.concatenate([centres(chart.vertices).reshape(3, -1) for chart in grid.charts], axis=1)
     # A file has no arrays.
@@ -103,17 +103,17 @@ def write_case(case: Case, folder: Path, cores: int, most: int) -> None:
         patches = {side: fields[name] for side, (_, fields) in conditions.items()}
         tables = {"dimensions": UNITS[name], "internalField": first[name], "boundaryField": patches}
         write_foam(folder / "0" / name, kind, _text(tables))
-    walls = [name for name, side in sides.items() if side.type == "wall"]
+    walls = [name for name, side in boundaries.sides.items() if side.type == "wall"]
     (folder / "system").mkdir()
     for file, tables in _dictionaries(case, walls, cores, most).items():
         write_foam(folder / file, "dictionary", _text(tables))
 
 
-def _condition(name: str, sides: Mapping[str, ChartSide], domain: ChartDomain) -> tuple[str, dict[str, Any]]:
+def _condition(name: str, boundaries: ChartSides, domain: ChartDomain) -> tuple[str, dict[str, Any]]:
     """The kind of the patch of a side, and what holds there for U and for p."""
-    still, side = {"type": "zeroGradient"}, sides[name]
+    still, side = {"type": "zeroGradient"}, boundaries.sides[name]
     if side.type in ("wall", "inflow"):
-        parts = [values.reshape(3, -1).T for _, values in velocities(name, sides, domain)]
+        parts = [values.reshape(3, -1).T for _, values in velocities(name, boundaries, domain)]
         values = f"nonuniform List<vector>\n{vectors(np.concatenate(parts))}"
         kind = "wall" if side.type == "wall" else "patch"
         return kind, {"U": {"type": "fixedValue", "value": values}, "p": still}

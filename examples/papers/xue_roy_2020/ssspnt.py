@@ -45,6 +45,10 @@ class HeatedBox:
         """The case. Raises BadInput where there is none such."""
         sides: dict[str, dict[str, Any]] = {side: {"type": "wall"} for side in FACES}
         sides["x_min"]["temperature"], sides["x_max"]["temperature"] = 0.5, -0.5
+        tables: dict[str, Any] = {
+            "method": {"type": "artificial-compressibility", **METHOD}, "boundaries": sides,
+            "machine": {"precision": precision, "cuts": {"1": list(self.cuts)}},
+        }  # fmt: skip
         return Case(
             title="bench",
             fluid={"viscosity": 0.01},
@@ -54,10 +58,8 @@ class HeatedBox:
                 "shape": "box", "cells": list(self.cells), "lengths": [n / self.cells[0] for n in self.cells],
                 "charts": list(self.charts), "turned": self.charts != (1, 1, 1), "distortion": self.distortion,
             },
-            method={"type": "artificial-compressibility", **METHOD},
-            boundaries=sides,
             time={"steady": 1e-5, "steps": 1},  # single precision gets no further
-            machine={"precision": precision, "cuts": {"1": list(self.cuts)}},
+            **tables,
         )  # fmt: skip
 
 

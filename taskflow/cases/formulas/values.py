@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import operator
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -113,6 +114,15 @@ def three(kind: Callable[[object], Any], what: str) -> Callable[[object], tuple[
         return values[0], values[1], values[2]
 
     return read
+
+
+def corners(*, flat: bool) -> Callable[[object], Any]:
+    """Read the lowest and the highest corner of a box. A `flat` box may have no extent along some directions."""
+    example = "[[0, 0.4, 0.4], [0, 0.6, 0.6]]" if flat else "[[0, 0, 0], [1, 1, 1]]"
+    higher = "the highest" if flat else "one that is higher in every direction"
+    ends = tuple_of(three(number, "three numbers"), 2, f"give the lowest and the highest corner, as {example}")
+    ordered = operator.le if flat else operator.lt
+    return checked(ends, lambda two: all(map(ordered, *two)), f"give the lowest corner, then {higher}")
 
 
 def text(value: object) -> str:

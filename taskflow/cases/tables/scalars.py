@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.formulas.values import checked, number, text, three, tuple_of
+from taskflow.cases.formulas.values import corners, text
 from taskflow.cases.language.problems import Key, Problem, missing, names_differ, no_such_side, numbered, wrong
 from taskflow.cases.language.table import NonNegative, Number, Table, Vector, entry, optional, reads, written
 from taskflow.cases.tables.boundaries import FACES, Boundaries
@@ -45,11 +45,7 @@ def scalar_name(value: object) -> str:
     return name
 
 
-TWO = "give the lowest and the highest corner, as [[0, 0, 0], [1, 1, 1]]"
-_corners = tuple_of(three(number, "three numbers"), 2, TWO)
-HIGHER = "give the lowest corner, then one that is higher in every direction"
-_box = checked(_corners, lambda ends: all(a < b for a, b in zip(*ends, strict=True)), HIGHER)
-Corners = Annotated[tuple[Vector, Vector], reads(_box)]
+Corners = Annotated[tuple[Vector, Vector], reads(corners(flat=False))]
 
 
 class SourceTable(Table):

@@ -5,12 +5,13 @@ away: the ghost value is chosen such that its mean with the value inside, or its
 The pressure needs no ghost cells.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, triple
-from taskflow.runtime.tasks import Face, ReadWrite, Scalar, Write, facing, frame, task
+from taskflow.runtime.tasks import Face, Launch, ReadWrite, Scalar, Write, facing, frame, task
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,26 @@ def mirror_two_timed(
     """q[ghost] = factor q[inside] + value first, r[ghost] = factor r[inside] + value second, over the layer of ghost
     cells at a face.
     """
+
+
+def mirrored(
+    fields: Sequence[str], values: Sequence[float], factor: float, *, over: tuple[Box, ...], on: str
+) -> Launch:  # fmt: skip
+    """Return the launch of `mirror` for a field, or of `mirror_two` for two fields with the same ghost cells."""
+    if len(fields) == 1:
+        return mirror(fields[0], over=over, on=on, mirror=Mirror(factor, values[0]))
+    return mirror_two(*fields, over=over, on=on, mirror=MirrorTwo(factor, *values))
+
+
+def mirrored_timed(
+    fields: Sequence[str], numbers: Sequence[str], values: Mirror, *, over: tuple[Box, ...], on: str
+) -> Launch:  # fmt: skip
+    """Return the launch of `mirror_timed` for a field, or of `mirror_two_timed` for two fields with the same ghost
+    cells.
+    """
+    if len(fields) == 1:
+        return mirror_timed(fields[0], over=over, on=on, number=numbers[0], mirror=values)
+    return mirror_two_timed(*fields, over=over, on=on, first=numbers[0], second=numbers[1], mirror=values)
 
 
 def beyond(face: str, grid: Grid, *, edges: bool = True) -> Box:

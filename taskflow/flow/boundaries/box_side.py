@@ -123,6 +123,13 @@ class BoxSide:
         """Return the layer of ghost cells of u, v, w, or another quantity by name, with edges."""
         return self._cut(beyond(self.face, self.grid), name)
 
+    @property
+    def tangential(self) -> list[tuple[tuple[int, ...], Boxes]]:
+        """The axes of the velocities along the side with their ghost cells: both together where these are the same."""
+        if self.whole:
+            return [(self.along, self.ghosts)]
+        return [((axis,), over) for axis in self.along if (over := self.beyond("uvw"[axis]))]
+
     def values(self, name: str) -> Boxes:
         """Return the faces on which u, v, w, or another quantity by name, has values: a velocity along the side also at
         its high end.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from taskflow.common.errors import BadInput
-from taskflow.flow.boundaries.boundary import Mirror, MirrorTwo, Value, impose, mirror, mirror_two
+from taskflow.flow.boundaries.boundary import Mirror, Value, impose, mirror, mirrored
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import (
     FLUXES,
@@ -208,15 +208,10 @@ class BoundaryCondition:
 
     def velocity_ghosts(self, velocity: Velocity, side: BoxSide, ending: str) -> Iterator[Launch]:
         """Fill the ghost values of both tangential velocities; `ending` is the suffix of a stage's scalars."""
-        (first, second), factor = side.along, self.factor(side)
-        values = [(1 - factor) * self.velocity[axis] for axis in side.along]
-        if side.whole:
-            both = MirrorTwo(factor, *values)
-            yield mirror_two(velocity[first], velocity[second], over=side.ghosts, on=side.face, mirror=both)
-            return
-        for axis, value in zip(side.along, values, strict=True):
-            if over := side.beyond("uvw"[axis]):
-                yield mirror(velocity[axis], over=over, on=side.face, mirror=Mirror(factor, value))
+        factor = self.factor(side)
+        for axes, over in side.tangential:
+            fields, values = [velocity[a] for a in axes], [(1 - factor) * self.velocity[a] for a in axes]
+            yield mirrored(fields, values, factor, over=over, on=side.face)
 
     def temperature_mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
         """Return the ghost value of the temperature as a function of the value inside. Raises BadInput if none exists.

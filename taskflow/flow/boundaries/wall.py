@@ -11,7 +11,7 @@ from taskflow.flow.boundaries.boundary import (
     AROUND,
     Mirror,
     mirror_timed,
-    mirror_two_timed,
+    mirrored_timed,
     timed,
 )
 from taskflow.flow.boundaries.box_side import BoxSide
@@ -70,20 +70,14 @@ class Wall(BoundaryCondition):
         return -1.0
 
     def velocity_ghosts(self, velocity: Velocity, side: BoxSide, ending: str) -> Iterator[Launch]:
-        (first, second), factor = side.along, self.factor(side)
-        speeds = [timed(side.key, "uvw"[axis], ending) for axis in side.along]
         if "velocity" not in self.timed:  # values in fields are added by `placed_ghosts`
             still = replace(self, velocity=REST) if "velocity" in self.fields else self
             yield from BoundaryCondition.velocity_ghosts(still, velocity, side, ending)
-        elif side.whole:
-            numbers: dict[str, Any] = dict(zip(("first", "second"), speeds, strict=True))
-            along, values = (velocity[first], velocity[second]), Mirror(factor, 1 - factor)
-            yield mirror_two_timed(*along, over=side.ghosts, on=side.face, mirror=values, **numbers)
-        else:
-            for axis, speed in zip(side.along, speeds, strict=True):
-                if over := side.beyond("uvw"[axis]):
-                    values = Mirror(factor, 1 - factor)
-                    yield mirror_timed(velocity[axis], over=over, on=side.face, number=speed, mirror=values)
+            return
+        values = Mirror(self.factor(side), 1 - self.factor(side))
+        for axes, over in side.tangential:
+            fields, speeds = [velocity[a] for a in axes], [timed(side.key, "uvw"[a], ending) for a in axes]
+            yield mirrored_timed(fields, speeds, values, over=over, on=side.face)
 
     def temperature_ghosts(self, T: str, side: BoxSide, diffusivity: float, ending: str) -> Iterator[Launch]:
         changing = self.timed & {"temperature", "heat"}

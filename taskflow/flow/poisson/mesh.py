@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -63,6 +63,13 @@ class Mesh:
     def singular(self) -> bool:
         """True if p = 0 on no face, so that p is determined up to a constant."""
         return OPEN not in (*self.mirror_low, *self.mirror_high)
+
+    def closed(self, sides: Collection[str]) -> Self:
+        """Return this mesh with walls on some sides, x_min to z_max."""
+        ends = ("min", self.mirror_low), ("max", self.mirror_high)
+        low, high = (triple(WALL if f"{a}_{end}" in sides else m for a, m in zip("xyz", mirror, strict=True))
+                     for end, mirror in ends)  # fmt: skip
+        return replace(self, mirror_low=low, mirror_high=high)
 
     @property
     def widths(self) -> tuple[Sequence[float], Sequence[float]]:

@@ -64,6 +64,7 @@ def residual_of(
 @dataclass(frozen=True)
 class Operator:
     """div(b grad p) on a grid, with p = 0 on the faces `outflow` (x_min to z_max) and walls or periodicity elsewhere.
+    On the sides `openings` among them p = 0 in part alone, where b > 0.
 
     b = 1, or the fields b_x, b_y and b_z if `variable`: see `taskflow.flow.poisson.coefficients`. With `near`, a box
     around all bodies and their adjacent cells, b = 0 on the faces that the flags in the field `solid` close. Raises
@@ -74,6 +75,7 @@ class Operator:
     outflow: tuple[str, ...] = ()
     variable: bool = False
     near: Box | None = None
+    openings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.near is not None and not self.plain:

@@ -23,6 +23,8 @@ from taskflow.runtime.regions import Box
 if TYPE_CHECKING:
     import xarray as xr
 
+    from taskflow.accessor.records import FlowRecords
+
 
 def derive(shard: Shard, control: Control) -> None:
     """Compute the derived fields that the case records from the present fields, on all blocks."""
@@ -146,7 +148,7 @@ class Simulation(DrivenRun):
 
         return add
 
-    def dataset(self) -> xr.Dataset | xr.DataTree:
+    def dataset(self) -> FlowRecords | Any:
         """Return all fields of the present state, and recorded expressions, as lazy arrays.
 
         Only values that are accessed are transferred. Values that were not accessed before the simulation continues

@@ -4,7 +4,7 @@ between two sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.cases import FACES, Case
-from taskflow.cases.tables.charts.sides import ChartSide
+from taskflow.cases.tables.charts.sides import ChartSide, ChartSides
 from taskflow.common.errors import named
 from taskflow.common.hexahedra import centres, feet
 from taskflow.flow.boundaries.collocated import Condition, PatchCells, outward
@@ -42,18 +42,19 @@ def sides_of(case: Case, grid: MultiBlockGrid, ghost: int, *, planar: bool) -> t
     sides = (_side(name, boundaries[name], where[name], reference) for name in grid.sides if where[name])
     if case.motion is not None:
         sides = (replace(side, varying=side.varying or side.kind.solid) for side in sides)
-    return tuple(replace(side, scalars=dict(_scalars(case, side))) for side in sides)
+    return tuple(replace(side, scalars=dict(_scalars(case, side, boundaries[side.name]))) for side in sides)
 
 
-def _scalars(case: Case, side: Side) -> Iterator[tuple[str, Condition]]:
+def _scalars(case: Case, side: Side, table: ChartSide) -> Iterator[tuple[str, Condition]]:
     """Yield the condition of each passive scalar on a side, by default 0 at inflows."""
     for scalar in case.scalars:
         condition: Any = scalar.boundaries.sides.get(side.name)  # of numbers alone
+        given: Any = table.released.get(scalar.name)
         if condition is not None:
             warm, value, flux = condition.value is not None, condition.value or 0.0, condition.flux or 0.0
             yield scalar.name, Condition(warm=warm, temperature=value, flux=flux)
-        elif side.kind.enters:
-            yield scalar.name, Condition(warm=True)
+        elif given is not None or side.kind.enters:
+            yield scalar.name, Condition(warm=True, temperature=given or 0.0)
 
 
 def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: float) -> Side:
@@ -74,17 +75,17 @@ def _side(name: str, table: ChartSide, patches: tuple[Border, ...], reference: f
 
 
 def velocities(
-    name: str, tables: Mapping[str, ChartSide], domain: ChartDomain, moment: TimeLevels = BEGINNING
+    name: str, tables: ChartSides, domain: ChartDomain, moment: TimeLevels = BEGINNING
 ) -> Iterator[tuple[Border, np.ndarray]]:  # fmt: skip
     """Yield the velocity [xyz, k, j, i] in the faces of each patch of a side, at a moment. Walls move with the grid,
     with the velocity of `_feet`. Raises BadInput if a velocity is not finite.
     """
-    grid, motion, table = domain.grid, domain.motion, tables[name]
+    grid, motion, table = domain.grid, domain.motion, tables.sides[name]
     patches = grid.sides[name]
     at_rest = [_feet(grid, patch) if table.kind.solid else faces(grid, patch)[0] for patch in patches]
-    with named(f"boundaries.{name}.velocity"):
+    with named(f"{tables.place(name)}.velocity"):
         if table.profile is not None:
-            values = parabolic(grid, patches, walls_of(grid, tables), np.array(table.numbers))
+            values = parabolic(grid, patches, walls_of(grid, tables.sides), np.array(table.numbers))
         else:
             places = [domain.moved(points, moment.time) for points in at_rest]
             values = [np.stack(table.at(x, y, z, moment.time)) for x, y, z in places]

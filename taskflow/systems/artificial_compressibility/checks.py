@@ -99,11 +99,11 @@ def sides_fit(case: Case, domain: ChartDomain, numbers: Magnitudes) -> None:
             body.at(*centres(domain.moved(chart.vertices, time)), time)
         for name, side in boundaries.sides.items():
             if side.velocity is not None:
-                for _, velocity in velocities(name, boundaries.sides, domain, TimeLevels(time)):
-                    with named(f"boundaries.{name}.velocity: at t = {time:g}"):
+                for _, velocity in velocities(name, boundaries, domain, TimeLevels(time)):
+                    with named(f"{boundaries.place(name)}.velocity: at t = {time:g}"):
                         _fits(velocity, numbers.velocity)
             if time and side.kind.solid and side.changes and (words := out_of_plane(grid, name, side, time)):
-                raise BadInput(f"boundaries.{name}.velocity: at t = {time:g} {words}")
+                raise BadInput(f"{boundaries.place(name)}.velocity: at t = {time:g} {words}")
         if time and (words := unbalanced(grid, boundaries, domain.motion, time)):
             raise BadInput(f"boundaries: at t = {time:g} {words}; give an outflow")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.cases.tables.charts.sides import ChartSide, ChartSides, out_of_plane, unbalanced
+from taskflow.cases.tables.charts.sides import ChartSides, out_of_plane, unbalanced
 from taskflow.cases.tables.motion import placed
 from taskflow.cases.tables.physics import Forcing
 from taskflow.cases.tables.timed import Timed, Value, Values
@@ -47,7 +47,7 @@ class MetricFields:
 
     domain: ChartDomain
     sides: tuple[Side, ...]
-    tables: Mapping[str, ChartSide]
+    tables: ChartSides
     body: Forcing
     fields: tuple[Field, ...]
     unit: float = 1.0
@@ -65,7 +65,8 @@ class MetricFields:
     @property
     def keys(self) -> dict[str, Value]:
         """The time-dependent values of the case, by key."""
-        vectors = {f"boundaries.{name}.velocity": table.vector for name, table in self.tables.items()}
+        tables = self.tables.sides.items()
+        vectors = {f"{self.tables.place(name)}.velocity": table.vector for name, table in tables}
         vectors["body.force"] = self.body.vector
         parts = ((f"{key}[{n}]", part) for key, vector in vectors.items() for n, part in enumerate(vector, start=1))
         return {key: part for key, part in parts if isinstance(part, Timed) and part.varies}
@@ -76,28 +77,26 @@ class MetricFields:
         """
         grid, motion, sides = self.domain.grid, self.domain.motion, self._now
         for time in times:
-            for name, side in sides.items():
+            for name, side in sides.sides.items():
                 if side.kind.solid and (words := out_of_plane(grid, name, side, time)):
-                    raise BadInput(f"boundaries.{name}.velocity: at time {time:g}: {words}")
+                    raise BadInput(f"{sides.place(name)}.velocity: at time {time:g}: {words}")
                 for patch in grid.sides.get(name, ()) if side.changes else ():
                     x, y, z = faces(placed(grid, motion, time), patch)[0]
-                    with named(f"boundaries.{name}.velocity"):
+                    with named(f"{sides.place(name)}.velocity"):
                         side.at(x, y, z, time)
-            if words := unbalanced(grid, ChartSides.model_construct(None, **sides), motion, time):
+            if words := unbalanced(grid, sides, motion, time):
                 raise BadInput(f"boundaries: at time {time:g}: {words}")
             for chart in grid.charts if self._body.changes else ():
                 x, y, z = centres(self.domain.moved(chart.vertices, time))
                 self._body.at(x, y, z, time)
 
     @property
-    def _now(self) -> dict[str, ChartSide]:
+    def _now(self) -> ChartSides:
         """The tables of sides, with the values set by the user."""
-        key = "boundaries.{}.velocity"
-        return {
-            name: table.model_copy(update={"velocity": self._set(key.format(name), table.vector)})
-            if table.changes else table
-            for name, table in self.tables.items()
-        }  # fmt: skip
+        changing = {name: table for name, table in self.tables.sides.items() if table.changes}
+        vectors = {name: self._set(f"{self.tables.place(name)}.velocity", t.vector) for name, t in changing.items()}
+        set_now = {name: table.model_copy(update={"velocity": vectors[name]}) for name, table in changing.items()}
+        return self.tables.replaced(set_now)
 
     @property
     def _body(self) -> Forcing:
@@ -125,7 +124,7 @@ class MetricFields:
         names = [field.name for field in self.fields]
         if self.domain.motion is not None:
             return [name for name in names if name not in STAYING]
-        sides = list(VELOCITY) if any(table.changes for table in self.tables.values()) else []
+        sides = list(VELOCITY) if any(table.changes for table in self.tables.sides.values()) else []
         return [*sides, *(FORCE if self.body.changes else ())]
 
     def _write(self, shard: Shard, names: list[str], moment: TimeLevels) -> None:

@@ -30,7 +30,7 @@ def reference_speed(
         if side.velocity is None or name not in charts.sides:
             continue
         patches, factor = charts.sides[name], 1.0
-        with named(f"boundaries.{name}.velocity"):
+        with named(f"{boundaries.place(name)}.velocity"):
             if side.profile:
                 factor = largest(charts, patches, walls_of(charts, boundaries.sides))
             for patch in patches:
@@ -64,9 +64,11 @@ def warmth(charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, hea
     return _range(charts, "temperature", initial.temperature, values)
 
 
-def range_of_scalar(charts: MultiBlockGrid, scalar: PassiveScalar) -> float:
+def range_of_scalar(charts: MultiBlockGrid, scalar: PassiveScalar, boundaries: ChartSides) -> float:
     """Return the range of given values of a passive scalar, including 0; 1 if no other value is given."""
-    values = [0.0, *(side.value for side in scalar.boundaries.sides.values() if isinstance(side.value, float))]
+    given = [side.value for side in scalar.boundaries.sides.values()]
+    given += [side.released.get(scalar.name) for side in boundaries.sides.values()]
+    values = [0.0, *(value for value in given if isinstance(value, float))]
     try:
         return _range(charts, scalar.name, scalar.initial, values) or 1.0
     except BadInput:

@@ -57,8 +57,9 @@ def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
 
 def passive_of(case: Case, grid: MultiBlockGrid) -> tuple[Passive, ...]:
     """Return the passive scalars of a case, with their ranges."""
-    at_first = placed(grid, case.motion)
-    return tuple(Passive(one.name, one.diffusivity, range_of_scalar(at_first, one)) for one in case.scalars)
+    at_first, boundaries = placed(grid, case.motion), case.table("boundaries")
+    ranges = {scalar.name: range_of_scalar(at_first, scalar, boundaries) for scalar in case.scalars}
+    return tuple(Passive(one.name, one.diffusivity, ranges[one.name]) for one in case.scalars)
 
 
 def scales(case: Case, domain: ChartDomain, model: ArtificialCompressibility) -> Scales:

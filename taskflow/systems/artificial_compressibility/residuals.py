@@ -35,12 +35,13 @@ FIRST = 5  # steps after each of which is looked: residuals may be largest then
 
 @dataclass(frozen=True, eq=False)
 class CompressibilityMeasures:
-    """The residuals, and the forces on walls, divided by the `span`: the thickness of a two-dimensional flow.
-    Picklable.
+    """The residuals, the forces on walls, and the fluxes through `openings`, divided by the `span`: the thickness of a
+    two-dimensional flow. Picklable.
     """
 
     model: ArtificialCompressibility
     forces: Forces
+    openings: Forces
     span: float = 1.0
     motion: GridMotion | None = None
 
@@ -49,6 +50,7 @@ class CompressibilityMeasures:
         if self.model.turbulence:
             yield largest(f.nu_t, over=self.model.cells, most=f.scalar("eddy"))
         yield from self.forces.measure(f)
+        yield from self.openings.measure(f)
 
     @property
     def finite(self) -> tuple[str, ...]:
@@ -60,6 +62,7 @@ class CompressibilityMeasures:
         - steps, the CFL number of pseudo-time, and the progress of an implicit step
         - in physical time the CFL number, the number of pseudo-time steps and the largest divergence
         - residuals, and for each wall its force, the pressure part, its moment and, with heat, the heat outflow
+        - what leaves through each opening that is no wall: volume, and quantities times volume
         - with eddies their largest viscosity
         - the precision of factors, if double
         """
@@ -77,7 +80,15 @@ class CompressibilityMeasures:
             numbers["eddy_viscosity"] = scalars["eddy"]
         if self.forces.sides:
             numbers["bodies"] = {side.name: self._acting(side, scalars, tick.time) for side in self.forces.sides}
+        if self.openings.sides:
+            numbers["openings"] = {side.name: self._leaving(side, scalars) for side in self.openings.sides}
         return {**numbers, "wall": wall}
+
+    def _leaving(self, side: Side, scalars: Mapping[str, float]) -> dict[str, float]:
+        of_all = self.openings.of(scalars, side)
+        fluxes = {"volume_flux": of_all.mass, **({"flux_T": of_all.heat} if self.model.heat else {})}
+        fluxes |= {f"flux_{name}": flux for name, flux in self.openings.carried(scalars, side).items()}
+        return {name: flux / self.span for name, flux in fluxes.items()}
 
     def _acting(self, side: Side, scalars: Mapping[str, float], time: float) -> dict[str, Any]:
         acts = self.forces.of(scalars, side)

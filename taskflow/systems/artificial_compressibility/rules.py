@@ -71,7 +71,7 @@ def _keys_of_real_time(
     remedy = "a steady run has no time; omit t, or time.steady"
     for name, side in boundaries.sides.items():
         if side.changes:
-            yield wrong(("boundaries", name, "velocity"), written(side.velocity), remedy)
+            yield wrong((*boundaries.key(name), "velocity"), written(side.velocity), remedy)
     if body.changes:
         yield wrong(("body", "force"), written(body.force), remedy)
 
@@ -109,7 +109,7 @@ def _motion_is_possible(
     for name, side in boundaries.sides.items():
         in_plane = across is not None and all(patch.axis == 2 for patch in charts.sides.get(name, ()))
         if side.kind.symmetric and not in_plane:
-            yield wrong(("boundaries", name), side.written(), together("motion", "give a wall, or omit motion"))
+            yield wrong(boundaries.key(name), side.written(), together("motion", "give a wall, or omit motion"))
 
 
 def _periods_are_kept(motion: GridMotion, charts: MultiBlockGrid) -> Iterator[Problem]:
@@ -127,7 +127,7 @@ def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSide
         return
     for name, side in boundaries.sides.items():
         if side.kind.fixes_pressure:
-            remedy = f"boundaries.{name} says how high the pressure is; omit it"
+            remedy = f"{boundaries.place(name)} says how high the pressure is; omit it"
             yield wrong(("method", "pressure_at"), method.pressure_at, remedy)
             return
 
@@ -218,6 +218,9 @@ def _scalars_have_sides(charts: MultiBlockGrid, boundaries: ChartSides, scalars:
             where, kind = (*key, "boundaries", name), boundaries.sides.get(name)
             if name not in charts.sides:
                 yield wrong(where, side.written(), no_such_side(name, charts.sides))
+            elif boundaries.place(name).startswith("openings"):
+                remedy = f"it is an opening; give {boundaries.place(name)}.scalars = {{ {scalar.name} = value }}"
+                yield wrong(where, side.written(), remedy)
             elif kind is not None and not (kind.kind.solid or kind.kind.enters):
                 yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; omit it")
             elif kind is not None and side.flux is not None and not kind.kind.solid:

@@ -14,6 +14,7 @@ from taskflow.cases.case import all_fields
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
 from taskflow.cases.tables.charts.grid import BodyFittedGrid, made
+from taskflow.cases.tables.charts.openings import ChartOpening, can_be_opened
 from taskflow.cases.tables.charts.sides import ChartSides
 from taskflow.cases.tables.method import METHOD
 from taskflow.cases.tables.motion import placed
@@ -65,6 +66,7 @@ class CompressibilitySystem(System):
     table_name: ClassVar[str] = METHOD
     table: ClassVar[type[Table]] = CompressibilityMethod
     tables: ClassVar[Mapping[str, type[Table]]] = {"grid": BodyFittedGrid, "boundaries": ChartSides, "time": MarchTime}
+    lists: ClassVar[Mapping[str, type[Table]]] = {"openings": ChartOpening}
     supports: ClassVar[Supports] = SUPPORTS
     min_fields: ClassVar[int] = 12
     accepts_other_grids: ClassVar[bool] = True
@@ -76,8 +78,15 @@ class CompressibilitySystem(System):
 
     @classmethod
     def derived(cls, tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        if "grid" in tables and (charts := made(tables["grid"])):
-            yield "charts", charts
+        """Yield the grid before and after openings are made, and the conditions of all sides."""
+        if "grid" not in tables or "openings" not in tables or (unopened := made(tables["grid"])) is None:
+            return
+        yield "unopened", unopened
+        if can_be_opened(unopened, tables["openings"]):
+            yield "charts", (charts := tables["grid"].completed(tables).grid())
+            if "boundaries" in tables:
+                named = {opening.name: opening for opening in tables["openings"]}
+                yield "boundaries", tables["boundaries"].opened(named, unopened.sides.keys() - charts.sides.keys())
 
     @classmethod
     def headline(cls, case: Case) -> str:
@@ -164,7 +173,7 @@ class CompressibilitySystem(System):
 
     @property
     def constants(self) -> MetricFields:
-        tables, body = self.sim.case.table("boundaries").sides, self.sim.case.table("body")
+        tables, body = self.sim.case.table("boundaries"), self.sim.case.table("body")
         return MetricFields(self.domain, self.model.sides, tables, body, self.constant_fields, self.domain.unit)
 
     @property
@@ -224,7 +233,10 @@ class CompressibilitySystem(System):
         normal = self.domain.normal
         span = 1.0 if normal is None else float(np.ptp(self.grid.charts[0].vertices[normal]))
         forces = Forces(self.model, walls, about, bool(walls))
-        return CompressibilityMeasures(self.model, forces, span, self.domain.motion)
+        named = {opening.name for opening in self.sim.case.openings}
+        open_ones = tuple(side for side in self.model.sides if side.name in named and not side.kind.solid)
+        through = Forces(self.model, open_ones, {}, scalars=True)
+        return CompressibilityMeasures(self.model, forces, through, span, self.domain.motion)
 
     @property
     def initial(self) -> dict[str, Any]:
@@ -267,6 +279,9 @@ class CompressibilitySystem(System):
         for side in self.model.sides:
             if side.kind.described and not side.kind.permeable:
                 yield Row("", f"{side.name}: {side.kind.described}")
+        for n, opening in enumerate(self.sim.case.openings):
+            faces = sum(patch.cells.volume for patch in self.grid.sides[opening.name])
+            yield Row("" if n else "openings", f"{opening.name} in {opening.side}: {opening.type}, {faces} faces")
 
     def rows(self, cost: StepCost) -> Iterator[Row]:
         yield from super().rows(cost)

@@ -40,11 +40,16 @@ CARTESIAN = "it needs a Cartesian grid; omit it"
 SIDES = "bodies are sides of body-fitted grids; omit it"
 LAYER = "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
 UNDAMPED = 'walls of body-fitted grids damp no eddy viscosity; give turbulence.damping = "none"'
+ON_BOXES = (
+    "log_law", "table", "phase", "loss", "roughness", "type.vent", "pressure.advected", "pressure.timed",
+    "temperature.timed", "heat_flux.timed", "outside_temperature.timed",
+)  # fmt: skip
 SUPPORTS = Supports(
     places=HEAT_ON_SIDES | PLANES_OF_CHARTS | {
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
-        "boundaries", "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature",
-        "initial.source", "initial.time", "grid.stretching", "machine.cuts", FORCE_IN_PLACE, TIMED,
+        "boundaries", "openings", "motion", "pictures", "scalars", "turbulence", "initial.velocity",
+        "initial.temperature", "initial.source", "initial.time", "grid.stretching", "machine.cuts",
+        FORCE_IN_PLACE, TIMED,
     },
     lacks={
         "obstacles": SIDES, "bodies": SIDES,
@@ -60,6 +65,7 @@ SUPPORTS = Supports(
         "initial.temperature.function": None, "initial.temperature.array": None, "scalars.initial.function": None,
         "scalars.initial.array": None, "scalars.source": None, "scalars.sources": None, "scalars.scheme": None,
         "scalars.boundaries.value.timed": None,
+        **dict.fromkeys(f"openings.{key}" for key in ON_BOXES),
         "turbulence.damping.van-driest": UNDAMPED, "boundaries.outflow.pressure.advected": None,
         "boundaries.outflow.pressure.timed": None, "boundaries.wall.temperature.timed": None,
         "boundaries.wall.heat_flux.timed": None, "boundaries.wall.outside_temperature.timed": None,
@@ -67,6 +73,7 @@ SUPPORTS = Supports(
     },
     apart={
         ("probes", "motion"): None,
+        ("openings", "motion"): None,
         ("boundaries.wall.velocity.nonzero", "motion"): WITH_THE_GRID,
         ("boundaries.wall.velocity.timed", "motion"): WITH_THE_GRID,
     },

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from taskflow.cases import Case
-from taskflow.cases.tables.openings import least_released, partly_released
+from taskflow.cases.tables.openings import partly_released
 from taskflow.cases.tables.pressure import FEWEST, untransformed
 from taskflow.common.errors import RunFailed
 from taskflow.flow import Grid
@@ -31,8 +31,6 @@ from taskflow.runtime.regions import Box, Triple, triple
 FORCING = 4  # solves of FFT in a projection around obstacles
 SHAPES: dict[str, Shape] = {"v": "V", "w": "W", "f": "F"}
 REDUNDANT = {"cpu": 0, "gpu": 1 << 21}  # ghost cells that are computed in less time than an exchange takes
-SMALL = 0.125  # share of a side with a given pressure, below which coarse levels miss how little can leave there
-SMALL_WORDS = "the pressure is given on a small part of a side, of which coarse levels of multigrid know too little"
 EXACT = 256  # cells of the largest level that is solved by an inverse: 512 KiB, in the time of one launch
 # Cells of the largest level that is on every block: see docs/notes/performance_log.md
 AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}
@@ -54,11 +52,9 @@ def choice(case: Case) -> SolverChoice:
         return SolverChoice(case.pressure.solver)
     if case.pressure.iterations is not None:
         return SolverChoice("jacobi", "a number of iterations is given")
-    if case.openings and least_released(case.staggered, case.boundaries, case.openings) < SMALL:
-        return SolverChoice("cg", SMALL_WORDS)
     if case.obstacles and max(case.grid.cells) >= FEWEST:
         return SolverChoice("multigrid", "its equation takes the faces of obstacles into account")
-    if reason := untransformed(case.grid, case.boundaries) or _mixed(case):
+    if reason := untransformed(case.grid, case.boundaries) or next(iter(mixed(case).values()), None):
         return SolverChoice("multigrid" if max(case.grid.cells) >= FEWEST else "jacobi", reason)
     opened = " or sides with p = 0" if released(case) else ""
     along = " along x and y" if case.grid.stretching else ""
@@ -73,8 +69,9 @@ def released(case: Case) -> tuple[str, ...]:
     return tuple(face for face in case.boundaries.sides if face in found - closed)
 
 
-def _mixed(case: Case) -> str | None:
-    return partly_released(case.staggered, case.boundaries, case.openings) if case.openings else None
+def mixed(case: Case) -> dict[str, str]:
+    """Return the sides on which p = 0 in part alone, with the reason why FFT cannot solve the equation."""
+    return partly_released(case.staggered, case.boundaries, case.openings) if case.openings else {}
 
 
 def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None = None) -> Solver:
@@ -86,8 +83,9 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
         return direct(case, grid, blocks)
     if name == "jacobi":
         return _jacobi(case, grid, _tolerance(case), _twice(case, blocks, device), near)
-    variable = bool(case.obstacles) or _mixed(case) is not None
-    return iterative(name, case, Operator(grid, released(case), variable=variable), blocks, device)
+    parted = tuple(mixed(case))
+    operator = Operator(grid, released(case), variable=bool(case.obstacles or parted), openings=parted)
+    return iterative(name, case, operator, blocks, device)
 
 
 def direct(case: Case, grid: Grid, blocks: Triple) -> FFT:
@@ -140,7 +138,7 @@ def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box
     if near is not None and not faces:
         operator = Operator(grid, near=near)
     else:
-        operator = Operator(grid, faces, variable=near is not None or _mixed(case) is not None)
+        operator = Operator(grid, faces, variable=near is not None or bool(mixed(case)))
     if case.pressure.tolerance is not None:
         return ConvergedJacobi(operator, tolerance, twice)
     return Jacobi(operator, tolerance.most, twice)

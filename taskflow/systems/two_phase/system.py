@@ -11,7 +11,6 @@ from taskflow.cases import Case
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
 from taskflow.cases.tables.initial import Profile
-from taskflow.cases.tables.openings import least_released, partly_released
 from taskflow.cases.tables.pressure import untransformed
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
@@ -32,12 +31,11 @@ from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.systems.base.flow import FlowMeasures, FlowSystem
 from taskflow.systems.base.pressure import (
-    SMALL,
-    SMALL_WORDS,
     SolverChoice,
     described,
     direct,
     iterative,
+    mixed,
     released,
     sweeps,
 )
@@ -87,14 +85,11 @@ def choice(case: Case) -> SolverChoice:
         return SolverChoice(table.solver)
     if table.iterations is not None:
         return SolverChoice("multigrid", "a number of iterations is given")
-    if least_released(case.staggered, case.boundaries, case.openings) < SMALL:
-        return SolverChoice("cg", SMALL_WORDS)
     if first != second:
         return SolverChoice("multigrid", "densities differ, so that the coefficient 1/density is variable")
     if case.obstacles:
         return SolverChoice("multigrid", "its equation takes the faces of obstacles into account")
-    mixed = partly_released(case.staggered, case.boundaries, case.openings)
-    if reason := untransformed(case.grid, case.boundaries) or mixed:
+    if reason := untransformed(case.grid, case.boundaries) or next(iter(mixed(case).values()), None):
         return SolverChoice("multigrid", reason)
     reason = "densities are equal, and each direction is periodic or between walls or sides with p = 0"
     return SolverChoice("fft", reason)
@@ -179,7 +174,8 @@ class TwoPhaseSystem(FlowSystem):
         arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
         sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
         interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies)
-        pressure = solver(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
+        operator = Operator(grid, released(sim.case), variable=True, openings=tuple(mixed(sim.case)))
+        pressure = solver(sim.case, operator, sim.blocks, sim.device)
         capillary, convection = sim.case.time.capillary or CAPILLARY, SCHEMES[sim.case.fluid.scheme]
         arguments |= {"interface": interface, "pressure": pressure}
         return TwoPhase(**arguments, capillary=capillary, convection=convection)

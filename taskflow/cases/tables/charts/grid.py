@@ -8,11 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, WithJsonSchema
+from pydantic import ConfigDict, PrivateAttr, WithJsonSchema
 
 from taskflow.cases.formulas.values import text
 from taskflow.cases.language.problems import Key, Problem, no_such_side, present, shown, wrong
 from taskflow.cases.language.table import Positive, Table, Text, entry, optional, reads, written
+from taskflow.cases.tables.charts.openings import ChartOpenings
 from taskflow.common.errors import BadArgument, BadInput
 from taskflow.geometry.grids import (
     CGNS,
@@ -27,6 +28,7 @@ from taskflow.geometry.grids import (
     read_grid,
     shape,
 )
+from taskflow.geometry.grids.multiblock.opening import opened
 from taskflow.geometry.grids.multiblock.plane import upright
 from taskflow.runtime.regions import Triple
 
@@ -45,6 +47,7 @@ class BodyFittedGrid(Table):
     """Body-fitted cells in one or several charts. The keys of its shape are further keys."""
 
     model_config = ConfigDict(extra="allow")
+    _openings: ChartOpenings = PrivateAttr(())
 
     shape: Text | None = optional(
         f"a shape by formula, with its keys in this table: {', '.join(f'`{name}`' for name in SHAPES)}",
@@ -116,10 +119,17 @@ class BodyFittedGrid(Table):
             del values["scale"]
         return {**values, "sides": dict(self.sides)} if self.sides else values
 
+    def completed(self, tables: Mapping[str, Any]) -> BodyFittedGrid:
+        """Return the grid with the openings of a case, which become sides."""
+        copied = self.model_copy()
+        copied._openings = tables["openings"]
+        return copied
+
     def grid(self) -> MultiBlockGrid:
         """The grid. Raises BadInput, or BadGrid with all that is wrong with it."""
         values = tuple((name, value) for name, value in self if value is not None and name != "sides")
-        return _renamed(_made(values, tuple(_stamp(path) for path in self.files)), self.sides)
+        made = _renamed(_made(values, tuple(_stamp(path) for path in self.files)), self.sides)
+        return _opened(made, self._openings) if self._openings else made
 
     def gaps(self) -> list[Gap]:
         """Return faces that may have been meant to coincide, without a map that decides."""
@@ -212,6 +222,11 @@ def _renamed(grid: MultiBlockGrid, names: tuple[tuple[str, str], ...]) -> MultiB
         new = dict(names).get(name, name)
         sides[new] = (*sides.get(new, ()), *patches)
     return replace(grid, sides=sides) if names else grid
+
+
+@lru_cache(maxsize=2)
+def _opened(grid: MultiBlockGrid, openings: ChartOpenings) -> MultiBlockGrid:
+    return opened(grid, [opening.part for opening in openings])
 
 
 def made(table: BodyFittedGrid) -> MultiBlockGrid | None:

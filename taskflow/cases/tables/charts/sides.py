@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, PrivateAttr, field_validator
 
 from taskflow.cases.formulas.values import number
-from taskflow.cases.language.problems import Problem, missing, no_such_side, present, shown, wrong
+from taskflow.cases.language.problems import Key, Problem, missing, no_such_side, present, shown, wrong
 from taskflow.cases.language.table import Table, Vector, optional, written
 from taskflow.cases.tables.kinds import SideTable, kind_of
 from taskflow.cases.tables.motion import GridMotion, placed
-from taskflow.cases.tables.timed import FormulaVector, Timed, Values
+from taskflow.cases.tables.timed import FormulaVector, Timed, Value, Values
 from taskflow.common.errors import BadInput
 from taskflow.geometry.grids import MultiBlockGrid, faces, gaps
 
@@ -73,6 +73,11 @@ class ChartSide(SideTable, FormulaVector):
         return {**super().filled(values), "pressure": 0.0} if far else super().filled(values)
 
     @property
+    def released(self) -> Mapping[str, Value]:
+        """Values of passive scalars by name, of an opening."""
+        return {}
+
+    @property
     def vector(self) -> Values:
         return self.velocity or AT_REST
 
@@ -86,11 +91,16 @@ class ChartSide(SideTable, FormulaVector):
 
 
 class ChartSides(Table):
-    """The sides of the grid, each by its name: a type as text, or a table with `type` and its options."""
+    """The sides of the grid, each by its name: a type as text, or a table with `type` and its options.
+
+    In a valid case openings in them are further sides, see `opened`.
+    """
 
     each: ClassVar[type[Table] | None] = ChartSide
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, ChartSide] = Field(init=False)
+    _openings: dict[str, ChartSide] = PrivateAttr(default_factory=dict)
+    _covered: frozenset[str] = PrivateAttr(frozenset())
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
@@ -109,17 +119,47 @@ class ChartSides(Table):
 
     @property
     def sides(self) -> dict[str, ChartSide]:
+        """The conditions of all sides of the grid with its openings, by name."""
+        return {name: side for name, side in self._given.items() if name not in self._covered} | self._openings
+
+    @property
+    def _given(self) -> dict[str, ChartSide]:
         return dict(self.__pydantic_extra__ or {})
 
+    def key(self, name: str) -> Key:
+        """Return the key of the table of a side or an opening in the case."""
+        numbers = {opening: n for n, opening in enumerate(self._openings, start=1)}
+        return ("openings", f"[{numbers[name]}]") if name in numbers else ("boundaries", name)
+
+    def place(self, name: str) -> str:
+        """Return this key as text."""
+        return ".".join(self.key(name)).replace(".[", "[")
+
+    def opened(self, openings: Mapping[str, ChartSide], covered: Collection[str]) -> ChartSides:
+        """Return these sides with openings in them, by name, which cover some sides entirely."""
+        copied = self.model_copy()
+        copied._openings, copied._covered = dict(openings), frozenset(covered)
+        return copied
+
+    def replaced(self, sides: Mapping[str, ChartSide]) -> ChartSides:
+        """Return these sides and openings with other tables for some."""
+        copied = self.model_copy(update={name: side for name, side in sides.items() if name not in self._openings})
+        copied._openings = {name: sides.get(name, opening) for name, opening in self._openings.items()}
+        return copied
+
+    def completed(self, tables: Mapping[str, Any]) -> ChartSides:
+        """Return these sides with the openings of a valid case."""
+        return tables["boundaries"]  # see `CompressibilitySystem.derived`
+
     def written(self) -> dict[str, Any]:
-        return {name: side.written() for name, side in self.sides.items()}
+        return {name: side.written() for name, side in self._given.items()}
 
 
 def sides_match(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
     """Every side of the grid has a boundary, and every boundary is of a side."""
     for name, side in boundaries.sides.items():
         if name not in charts.sides:
-            yield wrong(("boundaries", name), side.written(), no_such_side(name, charts.sides))
+            yield wrong(boundaries.key(name), side.written(), no_such_side(name, charts.sides))
     absent = [name for name in charts.sides if name not in boundaries.sides]
     close, wanted = gaps(charts) if absent else [], f"give it a type, one of {', '.join(map(shown, ChartSide.kinds()))}"
     for name in absent:
@@ -133,7 +173,7 @@ def _sides_have_room(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator
         if thin and not side.kind.symmetric and side.kind.flux != "far":
             remedy = f"chart {thin[0].chart + 1} is one cell thick there"
             remedy += '; give "symmetry" for two dimensions, or more cells'
-            yield wrong(("boundaries", name), side.written(), remedy)
+            yield wrong(boundaries.key(name), side.written(), remedy)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # rules say which numbers are too large
@@ -154,7 +194,7 @@ def out_of_plane(charts: MultiBlockGrid, name: str, wall: ChartSide, t: float = 
 def _values_may_vary(boundaries: ChartSides) -> Iterator[Problem]:
     for name, side in boundaries.sides.items():
         for problem in side.varying():
-            yield problem.within(("boundaries", name))
+            yield problem.within(boundaries.key(name))
 
 
 def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) -> Iterator[Problem]:
@@ -164,7 +204,7 @@ def _walls_move_in_their_planes(charts: MultiBlockGrid, boundaries: ChartSides) 
         except BadInput as error:
             words = str(error)
         if words:
-            yield wrong(("boundaries", name, "velocity"), written(side.velocity), words)
+            yield wrong((*boundaries.key(name), "velocity"), written(side.velocity), words)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # rules say which numbers are too large

@@ -58,14 +58,33 @@ struct Crossed {
   }
 };
 
+// The mean of f over the part of the plane `at` of fine faces across `axis` that lies in a coarse face
+template <class F>
+FN real mean_across(const Cell& c, int at, const Mesh& mesh, const Transfer& transfer, int axis, F f) {
+  const real whole[3] = {1};
+  const auto within = [&](int n) { return n == axis ? Overlap{at, whole} : overlap(index(c, n), mesh, transfer, n); };
+  return mean(within(0), within(1), within(2), f);
+}
+
 // coarse = mean of b over a coarse face across `axis`
 TASK coarsen(Range range, Foreign b, Out coarse, Mesh mesh, Transfer transfer, int axis) {
   const int fine = mesh.cells[axis], cells = transfer.cells[axis];
   const Index next = axis == 0 ? 1 : axis == 1 ? b.y : b.z;
   for_cells(range, CELL(c) {
     const int place = index(c, axis) * fine, first = place / cells;
-    const real whole[3] = {1};
-    const auto within = [&](int n) { return n == axis ? Overlap{first, whole} : overlap(index(c, n), mesh, transfer, n); };
-    coarse[c] = mean(within(0), within(1), within(2), Crossed{b, next, real(place - first * cells) / cells});
+    coarse[c] = mean_across(c, first, mesh, transfer, axis, Crossed{b, next, real(place - first * cells) / cells});
+  });
+}
+
+// coarse, the mean of b over a face of a side, in series with the fluid from the centres of the fine cells to that of the coarse one
+TASK narrow(Range range, Foreign b, InOut coarse, Mesh mesh, Transfer transfer, int axis) {
+  const int fine = mesh.cells[axis], cells = transfer.cells[axis];
+  for_cells(range, CELL(c) {
+    const bool low = index(c, axis) == 0;
+    const int cell = low ? 0 : cells - 1, first = cell * fine / cells;
+    const real near = transfer.parts[axis][3 * cell + (low ? 0 : fine - 1 - first)], opened = coarse[c];
+    const real inner = mean_across(c, low ? 1 : fine - 1, mesh, transfer, axis, [&](int i, int j, int k) { return at(b, i, j, k); });
+    const real under = near * inner + (1 - near) * opened;
+    coarse[c] = under > 0 ? opened * inner / under : real(0);
   });
 }

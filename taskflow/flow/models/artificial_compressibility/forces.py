@@ -84,13 +84,15 @@ class Force(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Forces:
     """The forces on `sides` of a model. With `vertices` the fields `x`, `y`, `z` hold the low corners of cells, in the
-    `unit` of the model, and moments are taken about the points in `about`, by side.
+    `unit` of the model, and moments are taken about the points in `about`, by side. With `scalars` the fluxes of
+    passive scalars are measured, too.
     """
 
     model: CollocatedFlow
     sides: tuple[Side, ...]
     about: Mapping[str, Vector]
     vertices: bool = False
+    scalars: bool = False
 
     def measure(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalars that `of` reads. Needs ghost values of the present state."""
@@ -106,6 +108,11 @@ class Forces:
                 yield largest_passing(flow, T, f.sides, metrics, nu_t, corners, about=about, **where)
                 yield force_on_side(flow, T, f.sides, metrics, nu_t, corners, about=about, force=sums, **where)
                 yield mass_through_side(flow, f.sides, metrics, mass=mass, **where)
+                for scalar in model.passive if self.scalars else ():
+                    most, sums = (f.scalar(f"{side.name}.{face}.{scalar.name}.{what}") for what in ("most", "force"))
+                    where |= {"numbers": model.carrying(scalar), "most": most, "about": about}
+                    yield largest_passing(flow, f[scalar.name], f.sides, metrics, nu_t, corners, **where)
+                    yield force_on_side(flow, f[scalar.name], f.sides, metrics, nu_t, corners, force=sums, **where)
 
     def of(self, scalars: Mapping[str, float], side: Side) -> Force:
         """Return the force on a side."""
@@ -114,3 +121,11 @@ class Forces:
         total = area * np.sum([reduced(scalars, f"{name}.force") for name in names], axis=0)
         mass = area * sum(reduced(scalars, f"{name}.mass")[0] for name in names)
         return Force(total[:3] + total[3:6], total[:3], self.model.unit * total[6:9], float(total[9]), float(mass))
+
+    def carried(self, scalars: Mapping[str, float], side: Side) -> dict[str, float]:
+        """Return the outflow of each passive scalar through a side, by name."""
+        sums = {
+            scalar.name: [reduced(scalars, f"{side.name}.{face}.{scalar.name}.force")[9] for face in side.layers]
+            for scalar in self.model.passive
+        }
+        return {name: self.model.unit**2 * sum(faces) for name, faces in sums.items()}

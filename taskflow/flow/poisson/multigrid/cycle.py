@@ -171,7 +171,7 @@ class Cycle:
 
     def prepare(self, b: Faces) -> Iterator[Launch]:
         """Yield the launches for the coefficients of all levels, given b on the faces of the grid."""
-        return coefficients(b, self.levels)
+        return coefficients(b, self.levels, self.operator.openings)
 
     def launches(self, norm: str) -> Sweeping:
         """Yield the launches of one cycle, and return the field of z on the finest level with its spare field.
@@ -202,7 +202,8 @@ class Cycle:
         below = yield from self._cycle(n + 1, shape)
         if shape != "V" and n + 2 < len(self.levels):
             below = yield from self._again(n + 1, below, "W" if shape == "W" else "V")
-        yield correction(at.p, below.p, fine, coarse).with_ghosts(fine.layers.corrected)
+        corrected = correction(at.p, below.p, fine, coarse, self.operator.openings)
+        yield corrected.with_ghosts(fine.layers.corrected)
         return (yield from self.smoother.smooth(fine, at, self.after, fine.layers.returned, after=True))
 
     def _solve(self, level: Level) -> Sweeping:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from taskflow.runtime.tasks import (
     Scalar,
     Write,
     box,
+    frame,
     offsets,
     task,
 )
@@ -80,6 +82,13 @@ def coarsen(b: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Tran
     """coarse = mean of b over the low face of a coarse cell across an axis, on the fine level `mesh`.
 
     If the face lies inside fine cells, b is the harmonic mean of their two face values, weighted by nearness.
+    """
+
+
+@task(kernel=KERNELS / "poisson" / "overlapping.cu")
+def narrow(b: Foreign[BESIDE_OVERLAPPED], coarse: ReadWrite, *, mesh: Mesh, transfer: Transfer, axis: int) -> None:
+    """coarse = coarse b / (share b + (1 - share) coarse) on faces of a side, with the mean b over the next fine faces
+    inside, and the width of the last fine cell over the width of the last coarse cell, `share`.
     """
 
 
@@ -169,12 +178,15 @@ def restriction(p: str, fine: Level, coarse: Level) -> Launch:
     return launch.with_ghosts(coarse.layers.restricted)
 
 
-def correction(p: str, z: str, fine: Level, coarse: Level) -> Launch:
-    """Return the launch that adds z, interpolated from the next coarser level, to p."""
-    over, constants = fine.mesh.box, {"mesh": coarse.mesh, "transfer": transfer(fine.mesh, coarse.mesh)}
+def correction(p: str, z: str, fine: Level, coarse: Level, openings: Collection[str] = ()) -> Launch:
+    """Return the launch that adds z, interpolated from the next coarser level, to p. On `openings` its normal
+    gradient is 0: see `coefficients`.
+    """
+    mesh = coarse.mesh.closed(openings) if openings else coarse.mesh
+    over, constants = fine.mesh.box, {"mesh": mesh, "transfer": transfer(fine.mesh, coarse.mesh)}
     b = fine.coefficients
     if b and _matching(fine, coarse):
-        return correct_by_pairs_variable(p, z, b, over=over, mesh=coarse.mesh, fine=fine.mesh)
+        return correct_by_pairs_variable(p, z, b, over=over, mesh=mesh, fine=fine.mesh)
     if b:
         return correct_by_coarse_variable(p, z, b, over=over, fine=fine.mesh, **constants)
     return correct_by_coarse(p, z, over=over, **constants)
@@ -185,12 +197,17 @@ def _matching(fine: Level, coarse: Level) -> bool:
     return all(n == 2 * m for n, m in zip(fine.mesh.cells, coarse.mesh.cells, strict=True))
 
 
-def coefficients(b: Faces, levels: Sequence[Level]) -> Iterator[Launch]:
+def coefficients(b: Faces, levels: Sequence[Level], openings: Collection[str] = ()) -> Iterator[Launch]:
     """Yield the launches for the coefficients of all levels, given b on the faces of the grid.
 
     The coefficient of a coarse face is the mean over it, or its open fraction if faces are open or closed. A Galerkin
     operator with constant interpolation has the same, after scaling for consistency (P. Wesseling 1988, J. Comput.
     Phys. 79, 85). Harmonic means between coarse centres, correct for layers, would disconnect partly open cells.
+
+    On the sides `openings` p = 0 on some faces alone, and the mean is in series with the fluid inside. The flux
+    through an opening smaller than a coarse cell is limited by the fluid near it, not by a duct of its cross-section
+    from the side to the centre of the cell: its mean would fall by four instead of two from level to level, and the
+    coarse pressure would be many times too large.
     """
     for n, level in enumerate(levels):
         for axis in range(3):
@@ -198,7 +215,11 @@ def coefficients(b: Faces, levels: Sequence[Level]) -> Iterator[Launch]:
             target = (parts or level.faces)[axis]
             if n:
                 fine, to = levels[n - 1], transfer(levels[n - 1].mesh, level.mesh)
-                yield coarsen(fine.faces[axis], target, over=over, mesh=fine.mesh, transfer=to, axis=axis)
+                where: dict[str, Any] = {"mesh": fine.mesh, "transfer": to, "axis": axis}
+                yield coarsen(fine.faces[axis], target, over=over, **where)
+                for side in openings if fine.mesh.cells[axis] > 1 else ():
+                    if frame(side)[0] == axis:
+                        yield narrow(fine.faces[axis], target, over=over.layer(*frame(side), 0, 1), **where)
             else:
                 yield gather(b[axis], target, over=over)
             if parts:
