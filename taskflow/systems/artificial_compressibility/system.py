@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,13 +21,15 @@ from taskflow.cases.timing.schedule import Clock
 from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row
 from taskflow.flow import Fluid
+from taskflow.flow.models.artificial_compressibility.bodies import BodyForces
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.output.store.conditions import TURBULENCE
-from taskflow.runtime.regions import Field, triple
+from taskflow.runtime.regions import Box, Field, triple
 from taskflow.systems.artificial_compressibility import references
+from taskflow.systems.artificial_compressibility.bodies import ChartBodies
 from taskflow.systems.artificial_compressibility.boundaries import more_edges, sides_of
 from taskflow.systems.artificial_compressibility.checks import (
     initial_fields_fit,
@@ -98,6 +100,24 @@ class CompressibilitySystem(System):
         return self.domain.grid
 
     @cached_property
+    def bodies(self) -> ChartBodies | None:
+        """The bodies inside charts, or None."""
+        return ChartBodies(self.sim.case, self.domain) if self.sim.case.obstacles else None
+
+    @property
+    def solid(self) -> Callable[[Box], np.ndarray] | None:
+        return self.bodies.solid if self.bodies else None
+
+    @property
+    def moving(self) -> None:
+        """None: bodies inside charts are at rest."""
+        return None
+
+    @property
+    def survey(self) -> None:
+        return None
+
+    @cached_property
     def speed(self) -> float:
         return references.speed(self.sim.case, self.grid, self.sim.case.own.reference_speed, self.sim.case.initial)
 
@@ -124,6 +144,7 @@ class CompressibilitySystem(System):
             more_edges=more_edges(self.grid, domain.atlas, planar=self.domain.planar),
             real=None if domain.steady else dual_time(case, domain, self.speed),
             moves=case.motion is not None,
+            bodies=self.bodies is not None,
             turbulence=turbulence_of(case),
             **how,
         )
@@ -165,7 +186,7 @@ class CompressibilitySystem(System):
     @property
     def constants(self) -> MetricFields:
         tables, body = self.sim.case.table("boundaries").sides, self.sim.case.table("body")
-        return MetricFields(self.domain, self.model.sides, tables, body, self.constant_fields, self.domain.unit)
+        return MetricFields(self.domain, self.model.sides, tables, body, self.constant_fields, self.domain.unit, bodies=self.bodies)
 
     @property
     def inflows(self) -> MetricFields | None:
@@ -224,7 +245,8 @@ class CompressibilitySystem(System):
         normal = self.domain.normal
         span = 1.0 if normal is None else float(np.ptp(self.grid.charts[0].vertices[normal]))
         forces = Forces(self.model, walls, about, bool(walls))
-        return CompressibilityMeasures(self.model, forces, span, self.domain.motion)
+        bodies = self.bodies and BodyForces(self.model.cells, self.model.numbers, self.bodies.points, self.domain.unit)
+        return CompressibilityMeasures(self.model, forces, span, self.domain.motion, bodies)
 
     @property
     def initial(self) -> dict[str, Any]:

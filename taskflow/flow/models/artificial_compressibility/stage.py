@@ -11,6 +11,7 @@ increase by `share` times nu_t.
 from __future__ import annotations
 
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.artificial_compressibility.bodies import SURFACES
 from taskflow.flow.models.artificial_compressibility.equations import EDGES, LINES, SHORT, Numbers
 from taskflow.runtime.tasks import Components, Read, ReadByte, ReadWrite, Scalar, Write, task
 
@@ -32,7 +33,8 @@ EDDIES = Read[SHORT] | None
 @task(kernel=TEXTS / "stage.cu")
 def stage(
     flow: AGES, heat: Components(T=Read[AROUND], T_0=Read, T_new=Write) | None, source: Read | None, metrics: METRICS,
-    swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE, kept: KEPT,
+    swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE,
+    surfaces: SURFACES, kept: KEPT,
     *, step: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """q_new = q_0 - fraction dtau R(q) / V, for p times b. R is the sum of the fluxes out of a cell, less V force, for
@@ -43,7 +45,8 @@ def stage(
     advected upwind by the mass fluxes of q, less T times their sum out of the cell, so that a uniform T stays uniform
     while mass is not balanced. With `kept` friction and dissipation in R are blended with their values in the previous
     stage, and stored. In physical time u, v, w and T also change by `rate` q at the end of the stage: the above is
-    divided by 1 + fraction dtau rate.
+    divided by 1 + fraction dtau rate. With `surfaces` of bodies R also has what they take, fluxes pass the open share of
+    faces, and forces and `rate` act in the open share of V.
     """
 
 
@@ -51,7 +54,7 @@ def stage(
 def residual(
     flow: FLOW, new: NEXT, heat: Components(T=Read[AROUND], T_new=Write) | None, source: Read | None,
     sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE,
-    *, rate: Scalar | None, numbers: Numbers,
+    surfaces: SURFACES, *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """q_new = R(q) / V; in physical time with `rate` q for u, v, w and T."""
 
