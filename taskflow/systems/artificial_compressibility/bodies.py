@@ -86,10 +86,15 @@ class ChartBodies:
     def number(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return the number, from 1, of the last obstacle at points; 0 for none."""
         numbers = np.zeros(np.shape(x), np.uint16)
-        for n, (one, images) in enumerate(zip(self.shapes, self._images, strict=True), start=1):
-            for dx, dy, dz in images:
-                numbers[one.contains(x - dx, y - dy, z - dz)] = n
+        for n in range(1, len(self.shapes) + 1):
+            numbers[self.contains(n, x, y, z)] = n
         return numbers
+
+    def contains(self, number: int, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return True at points in an obstacle, numbered from 1, or in one of its images."""
+        one, images = self.shapes[number - 1], self._images[number - 1]
+        within = (one.contains(x - dx, y - dy, z - dz) for dx, dy, dz in images)
+        return np.logical_or.reduce([*within])
 
     def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return True at points in bodies."""

@@ -46,6 +46,7 @@ from taskflow.systems.artificial_compressibility.residuals import (
     ResidualCriterion,
 )
 from taskflow.systems.artificial_compressibility.rules import RULES
+from taskflow.systems.artificial_compressibility.survey import survey
 from taskflow.systems.artificial_compressibility.tables import SUPPORTS, CompressibilityMethod, MarchTime
 from taskflow.systems.base.flow import WORDS
 from taskflow.systems.base.given import GivenRanges
@@ -55,6 +56,7 @@ from taskflow.systems.base.physics import eddies_described, turbulence_of
 from taskflow.systems.base.scales import Scales
 from taskflow.systems.base.step_cost import StepCost
 from taskflow.systems.base.system import System
+from taskflow.systems.bodies import Survey
 from taskflow.systems.initial.fields import initial_profiles
 
 CompressibilityMethod.rules = RULES
@@ -113,9 +115,9 @@ class CompressibilitySystem(System):
         """None: bodies inside charts are at rest."""
         return None
 
-    @property
-    def survey(self) -> None:
-        return None
+    @cached_property
+    def survey(self) -> Survey | None:
+        return survey(self.bodies, self.model.sides) if self.bodies else None
 
     @cached_property
     def speed(self) -> float:
@@ -270,6 +272,7 @@ class CompressibilitySystem(System):
     def check(self) -> None:
         case = self.sim.case
         numbers = numbers_on(self.grid, dict(case), case.machine)
+        _ = self.survey  # reports invalid bodies
         initial_fields_fit(self.initial, placed(self.grid, case.motion), numbers)
         sides_fit(case, self.domain, numbers)
 
