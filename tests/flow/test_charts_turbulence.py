@@ -160,7 +160,7 @@ def test_the_residual_and_a_stage_with_eddies(device):
     (areas, volumes), nu_t = geometry(made), made.fields["nu_t"]
     q = {name: made.fields[name] for name in (*STATE, "T")}
     out = reference.residual(q, made.fields["sides"], areas, volumes, how, nu_t=nu_t)
-    where = "sides", "metrics", None, None, "nu_t", None
+    where = "sides", "metrics", None, None, "nu_t", None, None
     made.run(residual(STATE, NEW, ("T", "T_new"), None, *where, over=made.box, rate=None, numbers=values))
     for name in (*STATE, "T"):
         made.assert_agrees(f"{name}_new", out[name] / reference.at(volumes))
@@ -212,7 +212,7 @@ def test_friction_of_what_varies_is_that_of_the_whole_stress(device):
         result = []
         for nu in (varying(*middles), 0 * middles[0]):
             made.fields["nu_t"] = np.ascontiguousarray(nu)
-            where = "sides", "metrics", None, None, "nu_t", None
+            where = "sides", "metrics", None, None, "nu_t", None, None
             made.run(residual(STATE, NEW, None, None, *where, over=made.box, rate=None, numbers=values))
             result.append(np.stack([made.values(name) for name in NEW[1:]]))
         inner = tuple(slice(LAYERS, -LAYERS) for _ in range(3))
@@ -238,7 +238,8 @@ def test_the_derivative_with_eddies(device):
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, b, 0.06, how, nu_t=nu_t)
     pseudo = paced(made, *grid, numbers=values)
     made.run(derivative(
-        STATE, DIRECTION, OUT, ("T", "T_d", "T_out"), pseudo, "sides", *grid, over=made.box, rate=None, numbers=values
+        STATE, DIRECTION, OUT, ("T", "T_d", "T_out"), pseudo, "sides", *grid, None, over=made.box, rate=None,
+        numbers=values,
     ))  # fmt: skip
     lift = dict(zip("uvw", (0.4, 0.1, -0.2), strict=True))
     for name in state:
@@ -263,7 +264,7 @@ def test_the_matrices_with_eddies(device):
     (areas, volumes), nu_t = geometry(made), made.fields["nu_t"]
     rate, grid = {"over": made.box, "rate": None, "numbers": inputs}, ("metrics", None, None, "nu_t")
     where = paced(made, *grid, numbers=inputs), "sides", *grid
-    made.run(matrix(STATE, COUPLING, "pivot", None, *where, **rate))
+    made.run(matrix(STATE, COUPLING, "pivot", None, *where, None, **rate))
     q, d = (np.stack([made.fields[n] for n in names]) for names in (STATE, BEGUN))
     sides = made.fields["sides"]
     one, other = (first_order(q + s * EPS * d, q, sides, areas, volumes, how, nu_t=nu_t) for s in (1, -1))

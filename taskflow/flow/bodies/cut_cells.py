@@ -7,15 +7,17 @@ constant is 0, and nothing passes the surface. Values belong to the centre of th
 - Pressure on the surface: extrapolated to its middle from the cell and its neighbours away from the body.
 - Friction: viscosity area / distance times the velocity at a point on the normal of the surface, at a distance of
   `AWAY` cells at least. If the centre is closer, or inside, the point lies between the cell and its neighbours away
-  from the body. Small cells need no special treatment: the velocity in them follows that of their neighbours.
+  from the body.
 
 Arrays are [..., z, y, x]. Vertices [xyz, z, y, x] have one more along each axis than cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -35,7 +37,7 @@ Inside = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class CutCells:
-    """Cells between `vertices`, with a closed layer around those of interest: open shares of faces, surfaces in cells.
+    """Cells between `vertices`: open shares of faces, and surfaces in all cells except the outer layer.
 
     - `faces`: by axis, open shares of all faces across it, low to high
     - `fluid`: open shares of volumes
@@ -54,7 +56,7 @@ class CutCells:
         solid = inside(*vertices)
         shares = [_covered_edges(vertices, solid, inside, axis) for axis in range(3)]
         faces = [1 - _covered_faces(solid, shares, axis) for axis in range(3)]
-        fluid = _open_volumes(vertices, solid, inside, faces)
+        fluid = _open_volumes(vertices, solid, inside)
         points, counts = _entries(vertices, solid, shares)
         closed = fluid < LEAST_FLUID
         for axis, face in enumerate(faces):
@@ -73,9 +75,10 @@ class CutCells:
     def walls(self) -> np.ndarray:
         """Return the `WALL` values [z, y, value, x] of cells, except in the outer layer, for the kernel:
 
-        - 0 to 2: the area of the surface, towards the body; 3: its area over the distance of a point in the fluid, in
-          closed cells a number that holds their velocity at 0
-        - 4 to 6: directions along axes, away from the body; 7: the share of them that leads to that point
+        - 0 to 2: the area of the surface, towards the body
+        - 3: this area over the distance of a point in the fluid, in closed cells a number that holds the velocity at 0
+        - 4 to 6: directions along axes, away from the body
+        - 7: the share of them that leads to that point
         - 8 to 10: shares of the ways to these neighbours that lead from the centre to the middle of the surface
         - 11 to 13: that middle
         """
@@ -162,9 +165,10 @@ def _inner(shape: tuple[int, ...]) -> np.ndarray:
     return inner
 
 
-def _all_shut(faces: object) -> np.ndarray:
+def _all_shut(faces: Sequence[np.ndarray]) -> np.ndarray:
+    """Return True in cells without an open face."""
     shut: np.ndarray | bool = True
-    for axis, face in enumerate(faces):  # type: ignore[arg-type]
+    for axis, face in enumerate(faces):
         shut = shut & (_along(face, axis, slice(None, -1)) == 0) & (_along(face, axis, slice(1, None)) == 0)
     return np.asarray(shut)
 
@@ -176,8 +180,18 @@ def _face_centres(vertices: np.ndarray, axis: int) -> np.ndarray:
     return vertices
 
 
+def _corners(solid: np.ndarray, axes: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return True where some, and where all of the next vertices along some axes are in bodies."""
+    some = whole = solid
+    for axis in axes:
+        low, high = slice(None, -1), slice(1, None)
+        some = _along(some, axis, low) | _along(some, axis, high)
+        whole = _along(whole, axis, low) & _along(whole, axis, high)
+    return some, whole
+
+
 def _covered_edges(vertices: np.ndarray, solid: np.ndarray, inside: Inside, axis: int) -> np.ndarray:
-    """Return the covered shares of the edges from vertices to the next ones along an axis; 0 at the last ones."""
+    """Return the covered shares of the edges from vertices to the next ones along an axis, 0 at the last ones."""
     low, high = slice(None, -1), slice(1, None)
     first, last = _along(solid, axis, low), _along(solid, axis, high)
     covered = (first & last).astype(float)
@@ -198,10 +212,7 @@ def _covered_edges(vertices: np.ndarray, solid: np.ndarray, inside: Inside, axis
 
 def _covered_faces(solid: np.ndarray, shares: list[np.ndarray], axis: int) -> np.ndarray:
     """Return the covered shares of all faces across an axis."""
-    corners = [solid]
-    for other in (n for n in range(3) if n != axis):
-        corners = [part for one in corners for part in (_along(one, other, slice(None, -1)), _along(one, other, slice(1, None)))]
-    some, whole = np.any(corners, axis=0), np.all(corners, axis=0)
+    some, whole = _corners(solid, [other for other in range(3) if other != axis])
     covered = whole.astype(float)
     at = np.nonzero(some & ~whole)
     z, y, x = (places - 1 for places in at)
@@ -209,27 +220,16 @@ def _covered_faces(solid: np.ndarray, shares: list[np.ndarray], axis: int) -> np
     return np.clip(covered, 0.0, 1.0)
 
 
-def _open_volumes(
-    vertices: np.ndarray, solid: np.ndarray, inside: Inside, faces: list[np.ndarray]
-) -> np.ndarray:  # fmt: skip
-    """Return the open shares of volumes, of cut cells by samples."""
-    corners = [solid]
-    for axis in range(3):
-        corners = [part for one in corners for part in (_along(one, axis, slice(None, -1)), _along(one, axis, slice(1, None)))]
-    some, whole = np.any(corners, axis=0), np.all(corners, axis=0)
+def _open_volumes(vertices: np.ndarray, solid: np.ndarray, inside: Inside) -> np.ndarray:
+    """Return the open shares of volumes, of cut cells by samples between their vertices."""
+    some, whole = _corners(solid, [0, 1, 2])
     fluid = 1.0 - whole
     at = np.nonzero(some & ~whole)
-    open_samples = np.zeros(at[0].size)
-    places = (np.arange(SAMPLES) + 0.5) / SAMPLES
-    for c in places:
-        for b in places:
-            for a in places:
-                point = np.zeros((3, at[0].size))
-                for k, weight_z in ((0, 1 - c), (1, c)):
-                    for j, weight_y in ((0, 1 - b), (1, b)):
-                        for i, weight_x in ((0, 1 - a), (1, a)):
-                            point += weight_z * weight_y * weight_x * vertices[:, at[0] + k, at[1] + j, at[2] + i]
-                open_samples += ~inside(*point)
+    open_samples, places = np.zeros(at[0].size), (np.arange(SAMPLES) + 0.5) / SAMPLES
+    ends = [vertices[:, at[0] + k, at[1] + j, at[2] + i] for k, j, i in product((0, 1), repeat=3)]
+    for shares in product(places, repeat=3):
+        weights = [math.prod(part) for part in product(*((1 - share, share) for share in shares))]
+        open_samples += ~inside(*sum(weight * end for weight, end in zip(weights, ends, strict=True)))
     fluid[at] = open_samples / SAMPLES**3
     return fluid
 

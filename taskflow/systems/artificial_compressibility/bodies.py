@@ -21,7 +21,7 @@ from taskflow.runtime.regions import Box, triple
 from taskflow.systems.artificial_compressibility.domain import GHOST, ChartDomain
 from taskflow.systems.bodies.bodies import shape
 
-OPEN, WALLS, FLUID, OWNER = "open", "wall", "fluid", "owner"
+APERTURE, WALLS, FLUID, OWNER = "aperture", "wall", "fluid", "owner"
 LAYER = (1, 1, 1)
 
 
@@ -110,8 +110,8 @@ class ChartBodies:
         wide = box.expand(LAYER, LAYER) & chart.grow(GHOST)
         cells, inner = self._cut(wide), box & chart
         values: dict[str, np.ndarray] = {}
-        if OPEN in names:
-            values[OPEN] = np.moveaxis(np.moveaxis(cells.open, 2, 0)[:, *box.slices(wide.lo)], 0, 2)
+        if APERTURE in names:
+            values[APERTURE] = np.moveaxis(np.moveaxis(cells.open, 2, 0)[:, *box.slices(wide.lo)], 0, 2)
         if FLUID in names:
             values[FLUID] = cells.fluid[box.slices(wide.lo)]
         if WALLS in names:
@@ -130,7 +130,7 @@ class ChartBodies:
         return CutCells.of(self.domain.at_rest(box), self.inside)
 
     def _owners(self, box: Box) -> np.ndarray:
-        """Return the number of the named body in or next to each cell, from 1; 0 for none."""
+        """Return the number of the named body in or next to each cell, from 1, or 0."""
         wide = box.expand(LAYER, LAYER) & self.domain.boxes[self.domain.chart_of(box)].grow(GHOST)
         corners = self.number(*self.domain.at_rest(wide))
         for axis in range(3):

@@ -16,9 +16,9 @@ from taskflow.cases.tables.physics import Forcing
 from taskflow.cases.tables.timed import Timed, Value, Values
 from taskflow.common.errors import BadInput, named
 from taskflow.common.hexahedra import cell_volumes, centres
+from taskflow.flow.bodies.cut_cells import WALL
 from taskflow.flow.boundaries.collocated import outward
 from taskflow.flow.boundaries.condition import Side
-from taskflow.flow.bodies.cut_cells import WALL
 from taskflow.flow.grid.curvilinear import VALUES, metrics, mirrored
 from taskflow.flow.models.artificial_compressibility import eddies
 from taskflow.flow.models.artificial_compressibility.eddies import FILTER
@@ -28,7 +28,7 @@ from taskflow.geometry.grids import faces
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field, triple
 from taskflow.runtime.tasks import frame
-from taskflow.systems.artificial_compressibility.bodies import FLUID, OPEN, OWNER, WALLS, ChartBodies
+from taskflow.systems.artificial_compressibility.bodies import APERTURE, FLUID, OWNER, WALLS, ChartBodies
 from taskflow.systems.artificial_compressibility.boundaries import patch_of, velocities
 from taskflow.systems.artificial_compressibility.domain import ChartDomain
 from taskflow.systems.artificial_compressibility.moment import BEGINNING, TimeLevels
@@ -231,7 +231,7 @@ def constant_fields(model: ArtificialCompressibility, dtype: str, *, corners: bo
     if model.bodies:
         fields.append(Field(OWNER, "u1", constant=True))
     extra = [(METRICS, VALUES)] * (model.spacing is None) + [(SWEPT, 3)] * model.moves
-    extra += [(OPEN, 3), (WALLS, WALL), (FLUID, 1)] * model.bodies
+    extra += [(APERTURE, 3), (WALLS, WALL), (FLUID, 1)] * model.bodies
     fields += [Field(name, dtype, values=values, constant=True) for name, values in extra]
     rounded = extra if model.mixed_precision else []
     return (*fields, *(Field(name + SINGLE, "f4", values=values, constant=True) for name, values in rounded))

@@ -21,7 +21,7 @@ FEWEST = 4  # cells across a body
 
 @dataclass(frozen=True)
 class ChartBodyPart(BodyPart):
-    """A body, or all of them; `across`: the most cells in a row in it, along the direction in which they are fewest."""
+    """A body, or all of them. `across`: the most cells in a row in it, along the direction in which they are fewest."""
 
     across: int = 0
 
@@ -30,8 +30,8 @@ class ChartBodyPart(BodyPart):
 
 
 def survey(bodies: ChartBodies, sides: tuple[Side, ...]) -> Survey:
-    """Examine all cells. Raises BadInput if a body has no cell or too few, overlaps another one, or covers an opening,
-    and if the fluid has no cell.
+    """Examine all cells. Raises BadInput if a body has no cell or too few, overlaps another body, or covers a side
+    that lets fluid through, and if the fluid has no cell.
     """
     found = _Found(bodies)
     for number, chart in enumerate(bodies.domain.grid.charts):
@@ -84,21 +84,22 @@ class _Found:
                 at = ", ".join(f"{x[common][0]:.4g}" for x in points)
                 other = self.groups[numbers[common][0] - 1]
                 raise BadInput(
-                    f"obstacles[{n}]: it overlaps {other} in {plural(int(common.sum()), 'cell')}, as at ({at}); move one"
-                    " of them, or give both the same name"
+                    f"obstacles[{n}]: it overlaps {other} in {plural(int(common.sum()), 'cell')}, as at ({at}); move"
+                    " one of them, or give both the same name"
                 )
 
     def check(self) -> None:
         if not self.count[0]:
-            raise BadInput("obstacles: no cell is left for the fluid; make them smaller, expressions negative inside only")
+            remedy = "make them smaller, expressions negative inside only"
+            raise BadInput(f"obstacles: no cell is left for the fluid; {remedy}")
         for number, label in enumerate(self.groups, start=1):
             named = label if label.startswith("obstacles[") else f'the body "{label}"'
             if not self.count[number]:
                 raise BadInput(f"{named}: no cell has its centre in it; use smaller cells, or a larger body")
             if (across := self.across(label)) < FEWEST:
                 raise BadInput(
-                    f"{named}: it is {plural(across, 'cell')} across, and a surface needs {FEWEST}; use smaller cells, or"
-                    " a larger body"
+                    f"{named}: it is {plural(across, 'cell')} across, and a surface needs {FEWEST}; use smaller cells,"
+                    " or a larger body"
                 )
 
     def across(self, label: str) -> int:
@@ -117,8 +118,8 @@ class _Found:
     def warnings(self) -> tuple[str, ...]:
         pairs = ((self.groups[a - 1], self.groups[b - 1], chart) for (a, b), chart in self._touching.items())
         return tuple(
-            f"between {one} and {other} in chart {chart + 1} is a gap thinner than a cell, through which nothing flows: use"
-            " smaller cells, or close it"
+            f"between {one} and {other} in chart {chart + 1} is a gap thinner than a cell, through which nothing flows:"
+            " use smaller cells, or close it"
             for one, other, chart in pairs
         )
 
@@ -132,6 +133,6 @@ def _check_openings(bodies: ChartBodies, sides: tuple[Side, ...]) -> None:
             if covered.any():
                 number = int(covered[covered != 0][0])
                 raise BadInput(
-                    f"obstacles[{number}]: it covers {np.count_nonzero(covered)} of the {covered.size} vertices of the side"
-                    f" {side.name}, which lets fluid through; let the body begin at least a cell away from there"
+                    f"obstacles[{number}]: it covers {np.count_nonzero(covered)} of the {covered.size} vertices of the"
+                    f" side {side.name}, which lets fluid through; let the body begin at least a cell away from there"
                 )

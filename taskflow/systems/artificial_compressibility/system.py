@@ -188,7 +188,8 @@ class CompressibilitySystem(System):
     @property
     def constants(self) -> MetricFields:
         tables, body = self.sim.case.table("boundaries").sides, self.sim.case.table("body")
-        return MetricFields(self.domain, self.model.sides, tables, body, self.constant_fields, self.domain.unit, bodies=self.bodies)
+        of_case = tables, body, self.constant_fields, self.domain.unit
+        return MetricFields(self.domain, self.model.sides, *of_case, bodies=self.bodies)
 
     @property
     def inflows(self) -> MetricFields | None:

@@ -37,20 +37,20 @@ OUTER_PATIENCE = 200  # outer iterations
 IN_REAL_TIME = 1e6  # the CFL number of outer iterations
 WITH_THE_GRID = "walls move with the grid; omit velocity"
 CARTESIAN = "it needs a Cartesian grid; omit it"
-AT_REST = "bodies inside charts are at rest; omit it, or move the grid with the body as a side of it"
-POINTWISE = 'give "box", "sphere", "cylinder" or "implicit"'
+AT_REST = "bodies inside charts are at rest; omit it, or make the body a side of a grid that moves"
+BY_FORMULA = 'bodies in charts have a formula; give "box", "sphere", "cylinder" or "implicit"'
 LAYER = "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
-UPWIND_AT_BODIES = 'surfaces of bodies need upwind fluxes; give method.flux = "upwind"'
 UNDAMPED = 'walls of body-fitted grids damp no eddy viscosity; give turbulence.damping = "none"'
 SUPPORTS = Supports(
     places=HEAT_ON_SIDES | PLANES_OF_CHARTS | {
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
         "boundaries", "motion", "pictures", "scalars", "turbulence", "initial.velocity", "initial.temperature",
-        "obstacles", "bodies", "initial.source", "initial.time", "grid.stretching", "machine.cuts", FORCE_IN_PLACE, TIMED,
+        "initial.source", "initial.time", "grid.stretching", "machine.cuts", FORCE_IN_PLACE, TIMED, "obstacles",
+        "bodies",
     },
     lacks={
-        "obstacles.motion": AT_REST, "obstacles.temperature": None, "obstacles.type.surface": POINTWISE,
-        "obstacles.type.heights": POINTWISE,
+        "obstacles.motion": AT_REST, "obstacles.temperature": None, "obstacles.type.surface": BY_FORMULA,
+        "obstacles.type.heights": BY_FORMULA,
         "pressure": "the pressure is marched with the velocity, without a separate solver; omit it",
         "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,
         "planes.x": LAYER, "planes.y": LAYER, "planes.z": LAYER,
@@ -71,7 +71,7 @@ SUPPORTS = Supports(
     apart={
         ("probes", "motion"): None,
         ("obstacles", "motion"): None, ("obstacles", "heat"): None, ("obstacles", "scalars"): None,
-        ("obstacles", "turbulence"): None, ("obstacles", "method.flux.central"): UPWIND_AT_BODIES,
+        ("obstacles", "turbulence"): None,
         ("boundaries.wall.velocity.nonzero", "motion"): WITH_THE_GRID,
         ("boundaries.wall.velocity.timed", "motion"): WITH_THE_GRID,
     },

@@ -100,7 +100,7 @@ class System(SystemType, ABC):
 
     @property
     def solid(self) -> Callable[[Box], np.ndarray] | None:
-        """Return the mask [z, y, x] of solid cells of a box; None if some bodies move."""
+        """Return the mask [z, y, x] of solid cells of a box, or None if some bodies move."""
         return None if self.sim.bodies.moving else self.sim.bodies.solids.mask
 
     @cached_property

@@ -104,9 +104,9 @@ FN Row continued(Row q, bool low, bool high, bool straight) {
 template <class F>
 FN Rows continued(const Rows& q, None, const F&, const Lying&) { return q; }
 template <class F>
-FN Rows continued(const Rows& q, InValues<3> open, const F& f, const Lying& side) {
+FN Rows continued(const Rows& q, InValues<3> aperture, const F& f, const Lying& side) {
   constexpr int D = F::axis, x = D == 0, y = D == 1, z = D == 2;
-  const bool low = open(f, D, -x, -y, -z) == 0, high = open(f, D, x, y, z) == 0, straight = side.kind == INTERIOR;
+  const bool low = aperture(f, D, -x, -y, -z) == 0, high = aperture(f, D, x, y, z) == 0, straight = side.kind == INTERIOR;
   return {continued(q.p, low, high, straight), continued(q.u, low, high, straight), continued(q.v, low, high, straight),
           continued(q.w, low, high, straight)};
 }

@@ -60,7 +60,7 @@ FN void keep_heat_rate(Out r, In T, Source source, Index c, real inverse, real v
 
 TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, Out p_new, Out u_new, Out v_new, Out w_new,
            InByte sides OPTIONAL(T) OPTIONAL(T_0) OPTIONAL(T_new) OPTIONAL(source) OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b)
-           OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z) OPTIONAL(open) OPTIONAL(wall) OPTIONAL(fluid)
+           OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z) OPTIONAL(aperture) OPTIONAL(wall) OPTIONAL(fluid)
            OPTIONAL(d_p) OPTIONAL(d_u) OPTIONAL(d_v) OPTIONAL(d_w), In64 step OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
@@ -71,7 +71,7 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
   const real pace = real(*step);
   const auto change = number(rate);
   using P = Passing<decltype(T), decltype(d_p)>;
-  const auto face = CELL(f) { return passing(q, warm, d_p, g, sides, b, swept, nu_t, open, f, lengths, numbers); };
+  const auto face = CELL(f) { return passing(q, warm, d_p, g, sides, b, swept, nu_t, aperture, f, lengths, numbers); };
   const auto begun = fields(Memory::own<0>(p_0), Memory::own<1>(u_0), Memory::own<2>(v_0), Memory::own<3>(w_0));
   const auto begun_T = Memory::own<4>(T_0);
   balance_held<P::count, AXES, Memory>(range, face, STORE(c, out) {
@@ -93,7 +93,7 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
 
 TASK residual(Range range, In p, In u, In v, In w, Out p_new, Out u_new, Out v_new, Out w_new OPTIONAL(T) OPTIONAL(T_new) OPTIONAL(source),
               InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z)
-              OPTIONAL(open) OPTIONAL(wall) OPTIONAL(fluid) OPTIONAL(rate), Numbers numbers) {
+              OPTIONAL(aperture) OPTIONAL(wall) OPTIONAL(fluid) OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const auto lengths = held_steps(range);
@@ -102,7 +102,7 @@ TASK residual(Range range, In p, In u, In v, In w, Out p_new, Out u_new, Out v_n
   const auto g = geometry(Memory::values(metrics), numbers);
   const auto change = number(rate);
   using P = Passing<decltype(T), None>;
-  const auto face = CELL(f) { return passing(q, warm, None{}, g, sides, b, swept, nu_t, open, f, lengths, numbers); };
+  const auto face = CELL(f) { return passing(q, warm, None{}, g, sides, b, swept, nu_t, aperture, f, lengths, numbers); };
   balance_held<P::count, AXES, Memory>(range, face, STORE(c, out) {
     const real volume = g.volume(c), inverse = g.inverse_volume(c);
     const State leaving = state(out.of);

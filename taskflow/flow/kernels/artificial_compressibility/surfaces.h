@@ -1,4 +1,4 @@
-// Bodies at rest inside charts: `open` has the open shares of low faces, `wall` the surface in a cell, `fluid` the open share of its
+// Bodies at rest inside charts: `aperture` has the open shares of low faces, `wall` the surface in a cell, `fluid` the open share of its
 // volume. A flow without bodies has None in place of them, and nothing of this is in the machine code.
 //
 // The numbers of a wall: its area, towards the body (0 to 2); its area over the distance of a point in the fluid (3); the directions
@@ -10,7 +10,7 @@ typedef InValues<14> InWall;
 template <class F>
 FN real open_share(None, const F&) { return 1; }
 template <class F>
-FN real open_share(InValues<3> open, const F& f) { return open(f, F::axis); }
+FN real open_share(InValues<3> aperture, const F& f) { return aperture(f, F::axis); }
 template <class Several, int n = 0>
 FN Several times(real share, Several a) {
   a.of[n] *= share;
@@ -20,7 +20,7 @@ FN Several times(real share, Several a) {
 template <class Several, class F>
 FN Several opened(const Several& passing, None, const F&) { return passing; }
 template <class Several, class F>
-FN Several opened(const Several& passing, InValues<3> open, const F& f) { return times(open_share(open, f), passing); }
+FN Several opened(const Several& passing, InValues<3> aperture, const F& f) { return times(open_share(aperture, f), passing); }
 
 // A volume, or a rate, of the fluid in a cell
 FN None filled(None, None, Index) { return {}; }

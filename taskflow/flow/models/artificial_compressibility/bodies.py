@@ -20,9 +20,9 @@ from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Components, Launch, Read, ReadByte, Reduce, Roles, Scalar, reduced, task
 
 TEXT = KERNELS / "artificial_compressibility" / "bodies.cu"
-FIELDS = ("open", "wall", "fluid")
-SURFACES = Components(open=Read[LINES] * 3, wall=Read * WALL, fluid=Read) | None
-OPEN = Read[SHORT] * 3 | None
+FIELDS = ("aperture", "wall", "fluid")
+SURFACES = Components(aperture=Read[LINES] * 3, wall=Read * WALL, fluid=Read) | None
+APERTURE = Read[SHORT] * 3 | None
 NEIGHBOURS = Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT])
 
 

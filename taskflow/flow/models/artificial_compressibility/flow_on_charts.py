@@ -58,7 +58,7 @@ class CollocatedFlow(Model):
     - `more_edges`: edges that are not between two sides, where other than four charts meet or a side ends at a seam
     - `real`: physical time steps, in which the grid may move (`moves`). Then the field `swept` has the volume swept by
       faces per time in the step.
-    - `bodies`: charts have bodies at rest, with the fields `open`, `wall` and `fluid` of their surfaces
+    - `bodies`: charts have bodies at rest, with the fields `aperture`, `wall` and `fluid` of their surfaces
     - `turbulence`: only with physical time steps and without `spacing`, see `eddies`
     - `unit`: the unit of length of kernels, a power of two near the cell size. Products of areas and volumes then stay
       within single precision, and scaling is exact. Metrics, `swept`, the filter of eddies, `f_x`, `f_y`, `f_z` and
@@ -215,7 +215,8 @@ class CollocatedFlow(Model):
             most, sums = f.scalar("most"), f.scalar("content")
             yield measures.largest(f.p, over=self.cells, most=most)
             fluid = f.fluid if self.bodies else None
-            yield measures.content(f.p, self.metrics(f), fluid, over=self.cells, sums=sums, most=most, numbers=self.numbers)
+            where: dict[str, Any] = {"over": self.cells, "numbers": self.numbers}
+            yield measures.content(f.p, self.metrics(f), fluid, sums=sums, most=most, **where)
             yield measures.take_off_mean(f.p, over=self.cells, sums=sums)
 
     def ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
@@ -263,7 +264,7 @@ class CollocatedFlow(Model):
 
     def surfaces(self, f: Roles) -> tuple[str, str, str] | None:
         """Return the fields of the surfaces of bodies, or None without bodies."""
-        return (f.open, f.wall, f.fluid) if self.bodies else None
+        return (f.aperture, f.wall, f.fluid) if self.bodies else None
 
     def past(self, f: Roles, name: str | None) -> str | None:
         """Return the field that previous levels add to T or a scalar, or None."""
@@ -314,7 +315,8 @@ def _residual(model: CollocatedFlow, f: Roles, carried: str | None, numbers: Num
     heat = (f[carried], f[f"{carried}_new"]) if carried else None
     return residual(
         tuple(f[name] for name in "puvw"), tuple(f[f"{name}_new"] for name in "puvw"), heat,
-        model.past(f, carried), *model.place(f), model.surfaces(f), over=model.cells, rate=model.change(f), numbers=numbers,
+        model.past(f, carried), *model.place(f), model.surfaces(f), over=model.cells, rate=model.change(f),
+        numbers=numbers,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.models.artificial_compressibility.bodies import OPEN
+from taskflow.flow.models.artificial_compressibility.bodies import APERTURE
 from taskflow.flow.models.artificial_compressibility.equations import Numbers
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, CollocatedFlow
 from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, EDDIES, FLOW, METRICS
@@ -45,7 +45,7 @@ class Lever:
 
 @task(kernel=TEXT)
 def largest_passing(
-    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, nu_t: EDDIES, open: OPEN,
+    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, nu_t: EDDIES, aperture: APERTURE,
     vertices: VERTICES,
     *, on: Face, most: Reduce[max], numbers: Numbers, about: Lever,
 ) -> None:  # fmt: skip
@@ -54,7 +54,7 @@ def largest_passing(
 
 @task(kernel=TEXT)
 def force_on_side(
-    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, nu_t: EDDIES, open: OPEN,
+    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, nu_t: EDDIES, aperture: APERTURE,
     vertices: VERTICES,
     *, on: Face, force: Reduce["exact sum", 10], most: Scalar, numbers: Numbers, about: Lever,
 ) -> None:  # fmt: skip
@@ -68,7 +68,7 @@ def force_on_side(
 
 @task(kernel=TEXT)
 def mass_through_side(
-    flow: FLOW, sides: ReadByte[BESIDE], metrics: METRICS, open: OPEN,
+    flow: FLOW, sides: ReadByte[BESIDE], metrics: METRICS, aperture: APERTURE,
     *, on: Face, mass: Reduce["exact sum", 1], most: Scalar, numbers: Numbers,
 ) -> None:  # fmt: skip
     """mass = sum over faces of the mass flux out of the fluid."""
@@ -99,7 +99,7 @@ class Forces:
         """Compute the scalars that `of` reads. Needs ghost values of the present state."""
         model, flow = self.model, tuple(f[name] for name in STATE)
         T, metrics = f.T if model.heat else None, model.metrics(f)
-        share = f.open if model.bodies else None
+        share = f.aperture if model.bodies else None
         corners, nu_t = (f.x, f.y, f.z) if self.vertices else None, f.nu_t if model.turbulence else None
         for side in self.sides:
             about = Lever(triple(at / model.unit for at in self.about.get(side.name, (0.0, 0.0, 0.0))))

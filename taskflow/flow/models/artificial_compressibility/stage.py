@@ -45,8 +45,8 @@ def stage(
     advected upwind by the mass fluxes of q, less T times their sum out of the cell, so that a uniform T stays uniform
     while mass is not balanced. With `kept` friction and dissipation in R are blended with their values in the previous
     stage, and stored. In physical time u, v, w and T also change by `rate` q at the end of the stage: the above is
-    divided by 1 + fraction dtau rate. With `surfaces` of bodies R also has what they take, fluxes pass the open share of
-    faces, and forces and `rate` act in the open share of V.
+    divided by 1 + fraction dtau rate. With `surfaces` of bodies fluxes pass the open shares of faces, R also has what
+    the surfaces take, and forces and `rate` act in the open share of V.
     """
 
 

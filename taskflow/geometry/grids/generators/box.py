@@ -47,7 +47,7 @@ class _Lattice(GridShape):
     origin: Vector = key(NUMBERS, "the corner at the low ends", (0.0, 0.0, 0.0))
     stretching: Vector = key(
         STRENGTHS,
-        "a for each direction: vertices at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends; if a < 0 at"
+        "a for each direction: vertices at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends. If a < 0 at"
         " (1 + sinh(a (2 xi - 1)) / sinh a) / 2, narrow in the middle. 0: equal cells",
         (0.0, 0.0, 0.0),
     )

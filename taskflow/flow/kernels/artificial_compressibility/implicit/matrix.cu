@@ -21,10 +21,10 @@ template <int N>
 FN void add_back(Block& m, Vector back) { m.of[5 + N] += back.x, m.of[9 + N] += back.y, m.of[13 + N] += back.z; }
 
 // What a face gives to the block of its cell, and the block for the cell beyond
-template <int SIDE, class Geometry, class B, class Swept, class Eddies, class Open, class C, class Coupling>
-FN void face(const Fields& q, B b, Swept swept, Eddies nu_t, Open open, InByte sides, const Geometry& g, const C& c, const Steps& steps, const Numbers& n,
+template <int SIDE, class Geometry, class B, class Swept, class Eddies, class Aperture, class C, class Coupling>
+FN void face(const Fields& q, B b, Swept swept, Eddies nu_t, Aperture aperture, InByte sides, const Geometry& g, const C& c, const Steps& steps, const Numbers& n,
              Block& own, const Coupling& coupling) {
-  const auto f = across<SIDE>(g, b, swept, open, c, steps, n);
+  const auto f = across<SIDE>(g, b, swept, aperture, c, steps, n);
   const Vector s = f.area, u = q.velocity(c), v = q.velocity(f.beyond);
   const real half = real(0.5), friction = viscosity_on(nu_t, n, c, f.beyond) * f.conductance;
   int kind = INTERIOR;
@@ -70,7 +70,7 @@ FN void keep(const Stored& stored, const Cell& c, const Block& m) {
 
 TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<48, Real_coupling_low> coupling_low, OutPrivate<48, Real_coupling_high> coupling_high,
             OutValuesOf<16, Real_pivot> pivot OPTIONAL(own), In pseudo, InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t)
-            OPTIONAL(open) OPTIONAL(wall) OPTIONAL(fluid) OPTIONAL(rate), Numbers numbers) {
+            OPTIONAL(aperture) OPTIONAL(wall) OPTIONAL(fluid) OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
@@ -81,12 +81,12 @@ TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<48, Real_coupling_lo
     block.of[0] = pseudo[c] * reciprocal(compressible(b, numbers, c, c));
     add_friction(block, both(pseudo[c], filled(change, fluid, c), g.volume(c)));
     adhere(block, wall, c, numbers);
-    face<0>(q, b, swept, nu_t, open, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, swept, nu_t, open, sides, g, c, steps, numbers, block, coupling);
-    face<2>(q, b, swept, nu_t, open, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, swept, nu_t, open, sides, g, c, steps, numbers, block, coupling);
+    face<0>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling);
+    face<2>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling);
 #ifdef PLANAR
     store(coupling, c, block_of(4), Block{}), store(coupling, c, block_of(5), Block{});
 #else
-    face<4>(q, b, swept, nu_t, open, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, swept, nu_t, open, sides, g, c, steps, numbers, block, coupling);
+    face<4>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling);
 #endif
     keep(pivot, c, block), keep(own, c, block);
   };

@@ -245,12 +245,13 @@ class ImplicitCompressibility(ImplicitScalars):
         yield self.paced((f.u, f.v, f.w), f)
         place = self.place(f)[:-1]
         own = f.own if self.solver.approximates else None
-        yield matrix(fields(f, STATE), fields(f, COUPLING), f.pivot, own, f.pseudo, *place, self.surfaces(f), **self._where(f))
+        made = fields(f, COUPLING), f.pivot, own
+        yield matrix(fields(f, STATE), *made, f.pseudo, *place, self.surfaces(f), **self._where(f))
 
     def factors(self, f: Roles) -> Iterator[Launch | Derive]:
         """Compute the factors of the matrix, and check that none is singular."""
         _, *place, _ = self.place(f)
-        of = (f.u, f.v, f.w), fields(f, COUPLING), f.pivot, *place, f.open if self.bodies else None
+        of = (f.u, f.v, f.w), fields(f, COUPLING), f.pivot, *place, f.aperture if self.bodies else None
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
         yield factor.keep_inverse(f.pivot, f.inverse, over=self.cells, cell=f.scalar("cell"))

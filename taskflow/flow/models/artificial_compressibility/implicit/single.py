@@ -24,7 +24,8 @@ def single_fields(model: CollocatedFlow) -> tuple[Field, ...]:
 
 def in_single(model: CollocatedFlow, f: Roles) -> Roles:
     """Return the roles with single-precision fields, if the model has them."""
-    constants = (*([] if model.spacing else ["metrics"]), *(["swept"] if model.moves else []), *(FIELDS if model.bodies else []))
+    of_grid = (*([] if model.spacing else ["metrics"]), *(["swept"] if model.moves else []))
+    constants = (*of_grid, *(FIELDS if model.bodies else ()))
     return f.copy(**{name: name + SINGLE for name in (*_written(model), *constants)}) if model.mixed_precision else f
 
 
