@@ -48,6 +48,8 @@ SECOND = {**POST, "name": "second", "centre": [1.4, 1.04, 0.0]}
      " the body a side of a grid that moves"),
     ({"obstacles": [{"type": "surface", "file": "person.stl"}]},
      'obstacles[1].type = "surface": bodies in charts have a formula; give "box", "sphere", "cylinder" or "implicit"'),
+    ({"obstacles": [{**POST, "name": "y_max"}]},
+     'obstacles[1].name = "y_max": a side of the grid has this name; give another'),
     ({"method__flux": "central"},
      'method.flux = "central": central fluxes are not available at bodies; give "upwind"'),
 ])  # fmt: skip
@@ -77,13 +79,20 @@ def test_bodies_at_wrong_places_are_refused(obstacles, line):
         _ = RunSetup(case(BOX, obstacles=obstacles), (1, 1, 1)).system.survey
 
 
+def test_the_point_of_zero_pressure_is_in_the_fluid():
+    point = [0.9, 1.0, 0.05]
+    sim = RunSetup(case(DRIVEN, method__pressure_at=point), (1, 1, 1))
+    with pytest.raises(BadInput, match=r"method.pressure_at = \[0.9, 1.0, 0.05\]: the point is in a body; give a"):
+        _ = sim.system.survey
+
+
 def test_check_tells_cells_across_and_gaps():
     sim = RunSetup(
         case(BOX, obstacles=[POST, {**POST, "name": None, "centre": [1.95, 1.04, 0.0], "radius": 0.3}]), (1, 1, 1)
     )
     rows = [row.text for row in sim.system.survey.rows()]
     assert rows[0].startswith("76 cells, volume 0.076, smallest gap 2 cells, 5 cells across")
-    assert rows[1].startswith("post: 51 cells, volume 0.051, smallest gap 2 cells, 8 cells across")
+    assert rows[1].startswith("post: 50 cells, volume 0.05, smallest gap 4 cells, 8 cells across")
 
 
 def forces(path, tables, *names):

@@ -38,6 +38,9 @@ def survey(bodies: ChartBodies, sides: tuple[Side, ...]) -> Survey:
         found.look(number, chart.vertices)
     found.check()
     _check_openings(bodies, sides)
+    point = bodies.case.own.pressure_at
+    if point is not None and bodies.inside(*np.reshape(point, (3, 1))).any():
+        raise BadInput(f"method.pressure_at = {list(point)}: the point is in a body; give a point in the fluid")
     parts = tuple(found.part(name) for name in bodies.names)
     gaps = [part.gap for part in map(found.part, found.groups) if part.gap is not None]
     across = min(found.across(group) for group in found.groups)
