@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -88,7 +89,7 @@ class CutCells:
         walls = np.zeros((shape[0], shape[1], WALL, shape[2]))
         at = np.nonzero((surface != 0).any(axis=0) & _inner(shape))
         if at[0].size:
-            rows = self._of_surface(at, surface[:, *at].T, closed_at[:, *at].T, closed_area[at])
+            rows = self._of_surface(at, _picked(surface, at).T, _picked(closed_at, at).T, closed_area[at])
             walls[at[0], at[1], :, at[2]] = rows
         shut = np.nonzero(_all_shut(self.faces) & _inner(shape))
         walls[shut[0], shut[1], 3, shut[2]] = self._holding(areas)[shut]
@@ -117,16 +118,16 @@ class CutCells:
         """Return the values of some cells with surfaces of these areas [n, xyz]."""
         size = np.sqrt((area**2).sum(axis=1))
         normal, centre = area / size[:, None], centres(self.vertices)
-        here, counts = centre[:, *at].T, self.counts[at]
-        entered = self.points[:, *at].T / np.maximum(counts, 1)[:, None]
+        here, counts = _picked(centre, at).T, self.counts[at]
+        entered = _picked(self.points, at).T / np.maximum(counts, 1)[:, None]
         middle = np.where((counts > 0)[:, None], entered, closed_at / np.maximum(closed_area, 1e-300)[:, None])
         ways, reached, signs = np.empty((len(size), 3, 3)), np.empty((len(size), 3)), np.empty((len(size), 3))
         for axis in range(3):
             step = [np.array(n) for n in at]
             step[2 - axis] = step[2 - axis] + 1
-            high = centre[:, *step].T - here
+            high = _picked(centre, step).T - here
             step[2 - axis] = step[2 - axis] - 2
-            low = centre[:, *step].T - here
+            low = _picked(centre, step).T - here
             up = ((high - low) * normal).sum(axis=1) <= 0
             signs[:, axis] = np.where(up, 1.0, -1.0)
             ways[:, :, axis] = np.where(up[:, None], high, low)
@@ -156,7 +157,14 @@ def _along(values: np.ndarray, axis: int, part: slice) -> np.ndarray:
     """Return a part of values [..., z, y, x] along an axis."""
     places = [slice(None)] * 3
     places[2 - axis] = part
-    return values[..., *places]
+    key: tuple[Any, ...] = ..., *places
+    return np.asarray(values[key])
+
+
+def _picked(values: np.ndarray, at: Sequence[np.ndarray]) -> np.ndarray:
+    """Return values [component, n] of an array [component, z, y, x] at some places along z, y and x."""
+    key: tuple[Any, ...] = slice(None), *at
+    return np.asarray(values[key])
 
 
 def _inner(shape: tuple[int, ...]) -> np.ndarray:
@@ -196,7 +204,7 @@ def _covered_edges(vertices: np.ndarray, solid: np.ndarray, inside: Inside, axis
     first, last = _along(solid, axis, low), _along(solid, axis, high)
     covered = (first & last).astype(float)
     at = np.nonzero(first != last)
-    begin, end = _along(vertices, axis, low)[:, *at], _along(vertices, axis, high)[:, *at]
+    begin, end = _picked(_along(vertices, axis, low), at), _picked(_along(vertices, axis, high), at)
     from_low = first[at]
     out, within = np.zeros(from_low.size), np.ones(from_low.size)  # shares of the way from the end outside
     start, way = np.where(from_low, end, begin), np.where(from_low, begin - end, end - begin)
