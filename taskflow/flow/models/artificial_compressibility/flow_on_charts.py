@@ -262,7 +262,7 @@ class CollocatedFlow(Model):
         swept, b = f.swept if self.moves else None, f.b if self.method.local else None
         return f.sides, self.metrics(f), swept, b, f.nu_t if self.turbulence else None, force
 
-    def surfaces(self, f: Roles) -> tuple[str, str, str] | None:
+    def surface_fields(self, f: Roles) -> tuple[str, str, str] | None:
         """Return the fields of the surfaces of bodies, or None without bodies."""
         return (f.aperture, f.wall, f.fluid) if self.bodies else None
 
@@ -315,7 +315,7 @@ def _residual(model: CollocatedFlow, f: Roles, carried: str | None, numbers: Num
     heat = (f[carried], f[f"{carried}_new"]) if carried else None
     return residual(
         tuple(f[name] for name in "puvw"), tuple(f[f"{name}_new"] for name in "puvw"), heat,
-        model.past(f, carried), *model.place(f), model.surfaces(f), over=model.cells, rate=model.change(f),
+        model.past(f, carried), *model.place(f), model.surface_fields(f), over=model.cells, rate=model.change(f),
         numbers=numbers,
     )  # fmt: skip
 
