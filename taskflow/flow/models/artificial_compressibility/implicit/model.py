@@ -234,7 +234,8 @@ class ImplicitCompressibility(ImplicitScalars):
         z, metrics = fields(f, BEFORE), self.metrics(f)
         heat = (f[f"T{age}"], f.T_z) if self.heat else None
         where: dict[str, Any] = {"over": self.cells, "rate": self.change(f), "numbers": self.numbers}
-        yield residual(self.of(f, STATE, age), z, heat, self.past(f, "T"), *self.place(f), self.surface_fields(f), **where)
+        place = self.past(f, "T"), *self.place(f), self.surface_fields(f)
+        yield residual(self.of(f, STATE, age), z, heat, *place, **where)
         yield outer.right_side(z, fields(f, RIGHT), metrics, over=self.cells, numbers=self.numbers)
         if self.heat:
             yield scalar.value_right(f.T_z, f.T_r, metrics, over=self.cells, numbers=self.numbers)
