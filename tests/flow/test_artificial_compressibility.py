@@ -110,7 +110,7 @@ def test_the_residual_of_a_flow(scheme, uniform, real, device):
     out, _ = expected(made, scheme, STATE)
     _, volumes = geometry(made)
     made.run(residual(
-        STATE, NEW, None, None, "sides", None if uniform else "metrics", None, None, None, None, None,
+        (*STATE, "sides"), NEW, None, None, None if uniform else "metrics", None, None, None, None, None,
         over=made.box, rate=None, numbers=numbers(scheme, uniform=uniform),
     ))  # fmt: skip
     force = dict(zip("uvw", (0.1, 0.2, -0.3), strict=True))
@@ -140,7 +140,7 @@ def test_a_stage_with_all_that_a_flow_may_have(scheme, uniform, planar, real_tim
     dt = fraction * step * reference.step_per_volume(begun, areas, volumes, b, 0.03, how, swept)
     launch = stage(
         (*STATE, *BEGUN, *NEW, "sides"), HEAT, "source" if real_time else None, None if uniform else "metrics",
-        "swept" if real_time == "moving" else None, "b", None, FORCE, None, KEPT, over=made.box, step="step",
+        "swept" if real_time == "moving" else None, "b", None, FORCE, KEPT, over=made.box, step="step",
         rate="rate" if real_time else None,
         numbers=numbers(scheme, uniform=uniform, planar=planar, fraction=fraction, fresh=fresh),
     )  # fmt: skip
@@ -165,7 +165,7 @@ def test_the_residual_of_a_step_of_real_time(device):
     out, _ = expected(made, scheme, (*STATE, "T"), planar=planar)
     values = numbers(scheme, uniform=False, planar=planar)
     made.run(residual(
-        STATE, NEW, ("T", "T_new"), "source", "sides", "metrics", None, None, None, FORCE, None,
+        (*STATE, "sides"), NEW, ("T", "T_new"), "source", "metrics", None, None, None, FORCE, None,
         over=made.box, rate="rate", numbers=replace(values, lift=(0.0, 0.0, 0.0)),
     ))  # fmt: skip
     volume = reference.at(geometry(made)[1])

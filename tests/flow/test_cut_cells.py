@@ -10,7 +10,7 @@ import pytest
 from taskflow.flow.bodies.cut_cells import CutCells
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix, place
-from taskflow.flow.models.artificial_compressibility.stage import residual, stage
+from taskflow.flow.models.artificial_compressibility.stage import residual
 from tests.flow.byhand import ByHand, coupled
 from tests.flow.charts import LAYERS, distorted, lattice
 from tests.flow.test_artificial_compressibility import BEGUN, CELLS, NEW, STATE, geometry, hand, numbers, paced
@@ -96,37 +96,13 @@ def test_the_residual_at_surfaces(uniform, device):
     how = Discretisation(0.03, 1.3, "third", 0.02)
     q = {name: made.fields[name] for name in STATE}
     out = reference.residual(q, made.fields["sides"], areas, volumes, how, surfaces=surfaces)
-    where = "sides", None if uniform else "metrics", None, None, None, None, FIELDS
+    where = None if uniform else "metrics", None, None, None, None, FIELDS
     values = numbers("third", uniform=uniform)
-    made.run(residual(STATE, NEW, None, None, *where, over=made.box, rate="rate", numbers=values))
+    made.run(residual((*STATE, "sides"), NEW, None, None, *where, over=made.box, rate="rate", numbers=values))
     force, fluid = dict(zip("uvw", (0.1, 0.2, -0.3), strict=True)), reference.at(surfaces.fluid)
     for name in STATE:
         change = 3.7 * made.values(name) - force[name] if name in force else 0.0
         made.assert_agrees(f"{name}_new", out[name] / reference.at(volumes) + fluid * change)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("uniform", [True, False])
-def test_a_stage_at_surfaces(uniform, device):
-    made, surfaces = obstructed(device, uniform=uniform)
-    made.scalars |= {"step": 0.9, "rate": 3.7}
-    areas, volumes = geometry(made)
-    how = Discretisation(0.03, 1.3, "third", 0.02)
-    q = {name: made.fields[name] for name in STATE}
-    out = reference.residual(q, made.fields["sides"], areas, volumes, how, surfaces=surfaces)
-    begun, b = np.stack([made.fields[name] for name in BEGUN[1:]]), np.full_like(volumes, 1.3)
-    dt = 0.3 * 0.9 * reference.step_per_volume(begun, areas, volumes, b, 0.03, how)
-    made.run(stage(
-        (*STATE, *BEGUN, *NEW, "sides"), None, None, None if uniform else "metrics", None, None, None, None, FIELDS,
-        None,
-        over=made.box, step="step", rate="rate", numbers=numbers("third", uniform=uniform, fraction=0.3),
-    ))  # fmt: skip
-    force = dict(zip("uvw", (0.1, 0.2, -0.3), strict=True))
-    fluid = reference.at(volumes * surfaces.fluid)
-    for name in STATE:
-        leaving = out[name] * (1.3 if name == "p" else 1.0) - fluid * force.get(name, 0.0)
-        slower = 1.0 if name == "p" else 1 + 3.7 * dt * fluid
-        made.assert_agrees(f"{name}_new", (made.values(f"{name}_0") - dt * leaving) / slower)
 
 
 @pytest.mark.parametrize("uniform", [True, pytest.param(False, marks=pytest.mark.slow)])
@@ -145,7 +121,7 @@ def test_the_derivative_at_surfaces(uniform, device):
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, b, 0.03, how)
     pseudo = paced(made, *grid, numbers=values)
     made.run(derivative(
-        STATE, DIRECTION, OUT, None, pseudo, "sides", *grid, FIELDS, over=made.box, rate="rate", numbers=values
+        (*STATE, "sides"), DIRECTION, OUT, None, pseudo, *grid, FIELDS, over=made.box, rate="rate", numbers=values
     ))  # fmt: skip
     for name in STATE:
         expected = (out[1][name] - out[-1][name]) / (2 * eps)
@@ -163,8 +139,8 @@ def test_the_matrix_at_surfaces(uniform, device):
     for name, values in (*((name, HALF) for name in COUPLING), ("pivot", PIVOT)):
         made.fields[name] = np.zeros((*shape[:2], values, shape[2]))
     inputs, grid = numbers("third", uniform=uniform), (None if uniform else "metrics", None, None, None)
-    where = paced(made, *grid, numbers=inputs), "sides", *grid, FIELDS
-    made.run(matrix(STATE, COUPLING, "pivot", None, *where, over=made.box, rate=None, numbers=inputs))
+    where = paced(made, *grid, numbers=inputs), *grid, FIELDS
+    made.run(matrix((*STATE, "sides"), COUPLING, "pivot", None, *where, over=made.box, rate=None, numbers=inputs))
     areas, volumes = geometry(made)
     how, eps = Discretisation(0.03, 1.3), 1e-6
     q, d = (np.stack([made.fields[n] for n in names]) for names in (STATE, BEGUN))

@@ -60,7 +60,7 @@ class ChartBodies:
             given = [self.case.obstacles[n].moment_about for n in of if self.case.obstacles[n].moment_about is not None]
             ends = np.array([self.shapes[n].bounds for n in of])
             middle = (np.clip(ends[:, 0].min(axis=0), low, high) + np.clip(ends[:, 1].max(axis=0), low, high)) / 2
-            points[name] = given[0] or triple(middle.tolist()) if given else triple(middle.tolist())
+            points[name] = next((point for point in given if point), triple(middle.tolist()))
         return points
 
     @cached_property

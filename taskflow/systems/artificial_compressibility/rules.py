@@ -135,9 +135,11 @@ def _bodies_have_names_of_their_own(obstacles: Obstacles, charts: MultiBlockGrid
             yield wrong((*key, "name"), obstacle.name, "a side of the grid has this name; give another")
 
 
-def _fluxes_at_bodies_are_upwind(method: CompressibilityMethod, obstacles: Obstacles) -> Iterator[Problem]:
+def _bodies_have_their_method(method: CompressibilityMethod, obstacles: Obstacles) -> Iterator[Problem]:
     if obstacles and method.flux != "upwind":
         yield wrong(("method", "flux"), method.flux, 'central fluxes are not available at bodies; give "upwind"')
+    if obstacles and method.march != "implicit":
+        yield wrong(("method", "march"), method.march, 'bodies need implicit marching; give "implicit"')
 
 
 def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSides) -> Iterator[Problem]:
@@ -251,7 +253,7 @@ RULES: tuple[Rule, ...] = (
     _scalars_have_names, _scalars_have_sides, _thin_charts_are_flat, heat_is_on,
     _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible, _bodies_are_immersed,
-    _bodies_have_names_of_their_own, _fluxes_at_bodies_are_upwind,
+    _bodies_have_names_of_their_own, _bodies_have_their_method,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
     points_lie_in_cells, groups_differ, numbers_can_be_computed,
 )  # fmt: skip

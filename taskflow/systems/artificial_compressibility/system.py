@@ -248,7 +248,9 @@ class CompressibilitySystem(System):
         normal = self.domain.normal
         span = 1.0 if normal is None else float(np.ptp(self.grid.charts[0].vertices[normal]))
         forces = Forces(self.model, walls, about, bool(walls))
-        bodies = self.bodies and BodyForces(self.model.cells, self.model.numbers, self.bodies.points, self.domain.unit)
+        bodies = None
+        if self.bodies:
+            bodies = BodyForces(self.model.cells, self.model.numbers, self.bodies.points, self.domain.unit)
         return CompressibilityMeasures(self.model, forces, span, self.domain.motion, bodies)
 
     @property

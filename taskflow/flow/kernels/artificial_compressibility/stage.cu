@@ -60,8 +60,8 @@ FN void keep_heat_rate(Out r, In T, Source source, Index c, real inverse, real v
 
 TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, Out p_new, Out u_new, Out v_new, Out w_new,
            InByte sides OPTIONAL(T) OPTIONAL(T_0) OPTIONAL(T_new) OPTIONAL(source) OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b)
-           OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z) OPTIONAL(aperture) OPTIONAL(wall) OPTIONAL(fluid)
-           OPTIONAL(d_p) OPTIONAL(d_u) OPTIONAL(d_v) OPTIONAL(d_w), In64 step OPTIONAL(rate), Numbers numbers) {
+           OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z) OPTIONAL(d_p) OPTIONAL(d_u) OPTIONAL(d_v) OPTIONAL(d_w), In64 step
+           OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const auto lengths = held_steps(range);
@@ -71,7 +71,7 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
   const real pace = real(*step);
   const auto change = number(rate);
   using P = Passing<decltype(T), decltype(d_p)>;
-  const auto face = CELL(f) { return passing(q, warm, d_p, g, sides, b, swept, nu_t, aperture, f, lengths, numbers); };
+  const auto face = CELL(f) { return passing(q, warm, d_p, g, sides, b, swept, nu_t, None{}, f, lengths, numbers); };
   const auto begun = fields(Memory::own<0>(p_0), Memory::own<1>(u_0), Memory::own<2>(v_0), Memory::own<3>(w_0));
   const auto begun_T = Memory::own<4>(T_0);
   balance_held<P::count, AXES, Memory>(range, face, STORE(c, out) {
@@ -84,15 +84,14 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
 #endif
     const Vector force = lifted(pushed(f_x, f_y, f_z, c, numbers), T, c, numbers);
     const State leaving = mixed<P>(out, d_p, d_u, d_v, d_w, c, numbers);
-    const Vector momentum = plus(adhering(leaving.u, wall, p, u, v, w, c, steps, numbers), -filled(volume, fluid, c), force);
-    const Vector next = slowed(plus(old.u, -dt, momentum), filled(change, fluid, c), dt * volume);
+    const Vector next = slowed(plus(old.u, -dt, plus(leaving.u, -volume, force)), change, dt * volume);
     keep({fused(-(dt * here), leaving.p, old.p), next}, p_new, u_new, v_new, w_new, c);
     keep_heat(T_new, begun_T, source, c, dt, volume, heat<P>(warm, c, out), change);
   }, all(p, u, v, w, T), all(p_0, u_0, v_0, w_0, T_0), metrics);
 }
 
-TASK residual(Range range, In p, In u, In v, In w, Out p_new, Out u_new, Out v_new, Out w_new OPTIONAL(T) OPTIONAL(T_new) OPTIONAL(source),
-              InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z)
+TASK residual(Range range, In p, In u, In v, In w, InByte sides, Out p_new, Out u_new, Out v_new, Out w_new OPTIONAL(T) OPTIONAL(T_new)
+              OPTIONAL(source) OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z)
               OPTIONAL(aperture) OPTIONAL(wall) OPTIONAL(fluid) OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};

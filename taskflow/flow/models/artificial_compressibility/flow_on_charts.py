@@ -314,8 +314,8 @@ def _residual(model: CollocatedFlow, f: Roles, carried: str | None, numbers: Num
     """Return the residual of the flow, with a transported quantity."""
     heat = (f[carried], f[f"{carried}_new"]) if carried else None
     return residual(
-        tuple(f[name] for name in "puvw"), tuple(f[f"{name}_new"] for name in "puvw"), heat,
-        model.past(f, carried), *model.place(f), model.surface_fields(f), over=model.cells, rate=model.change(f),
+        (f.p, f.u, f.v, f.w, f.sides), tuple(f[f"{name}_new"] for name in "puvw"), heat,
+        model.past(f, carried), *model.place(f)[1:], model.surface_fields(f), over=model.cells, rate=model.change(f),
         numbers=numbers,
     )  # fmt: skip
 

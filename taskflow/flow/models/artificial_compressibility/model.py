@@ -52,7 +52,7 @@ class ArtificialCompressibility(CollocatedFlow):
             yield stage(
                 (*self.of(f, STATE, source), *self.of(f, STATE, ""), *self.of(f, STATE, target), f.sides),
                 (f[f"T{source}"], f.T, f[f"T{target}"]) if self.heat else None, self.past(f, "T"), *self.place(f)[1:],
-                self.surface_fields(f), tuple(f[f"d_{name}"] for name in STATE) if march.keeps else None,
+                tuple(f[f"d_{name}"] for name in STATE) if march.keeps else None,
                 over=self.cells, step=f.scalar("dtau" if self.method.global_steps else "one"), rate=self.change(f),
                 numbers=numbers,
             )  # fmt: skip

@@ -18,6 +18,7 @@ from taskflow.runtime.tasks import Components, Read, ReadByte, ReadWrite, Scalar
 TEXTS = KERNELS / "artificial_compressibility"
 AROUND, BESIDE = LINES | EDGES, SHORT | EDGES
 FLOW = Components(p=Read[LINES], u=Read[AROUND], v=Read[AROUND], w=Read[AROUND])
+PLACED = Components(**FLOW.privileges, sides=ReadByte[BESIDE])
 AGES = Components(
     **FLOW.privileges, p_0=Read, u_0=Read, v_0=Read, w_0=Read, p_new=Write, u_new=Write, v_new=Write, w_new=Write,
     sides=ReadByte[BESIDE],
@@ -33,8 +34,7 @@ EDDIES = Read[SHORT] | None
 @task(kernel=TEXTS / "stage.cu")
 def stage(
     flow: AGES, heat: Components(T=Read[AROUND], T_0=Read, T_new=Write) | None, source: Read | None, metrics: METRICS,
-    swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE,
-    surfaces: SURFACES, kept: KEPT,
+    swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE, kept: KEPT,
     *, step: Scalar, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """q_new = q_0 - fraction dtau R(q) / V, for p times b. R is the sum of the fluxes out of a cell, less V force, for
@@ -45,18 +45,19 @@ def stage(
     advected upwind by the mass fluxes of q, less T times their sum out of the cell, so that a uniform T stays uniform
     while mass is not balanced. With `kept` friction and dissipation in R are blended with their values in the previous
     stage, and stored. In physical time u, v, w and T also change by `rate` q at the end of the stage: the above is
-    divided by 1 + fraction dtau rate. With `surfaces` of bodies fluxes pass the open shares of faces, R also has what
-    the surfaces take, and forces and `rate` act in the open share of V.
+    divided by 1 + fraction dtau rate.
     """
 
 
 @task(kernel=TEXTS / "stage.cu")
 def residual(
-    flow: FLOW, new: NEXT, heat: Components(T=Read[AROUND], T_new=Write) | None, source: Read | None,
-    sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE,
+    flow: PLACED, new: NEXT, heat: Components(T=Read[AROUND], T_new=Write) | None, source: Read | None,
+    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE,
     surfaces: SURFACES, *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """q_new = R(q) / V; in physical time with `rate` q for u, v, w and T."""
+    """q_new = R(q) / V; in physical time with `rate` q for u, v, w and T. With `surfaces` of bodies fluxes pass the
+    open shares of faces, R also has what the surfaces take, and forces and `rate` act in the open share of V.
+    """
 
 
 @task(kernel=TEXTS / "transport.cu")

@@ -69,8 +69,8 @@ FN void keep_heat(Out T_out, tangent::In T, Index c, const Values<6>& out, real 
   T_out[c] = out.of[4] - (out.of[0] * T.value[c] + out.of[5] * T.slope[c]) + all * T.slope[c];
 }
 
-TASK derivative(Range range, In p, In u, In v, In w, In p_d, In u_d, In v_d, In w_d, Out p_out, Out u_out, Out v_out, Out w_out
-                OPTIONAL(T) OPTIONAL(T_d) OPTIONAL(T_out), In pseudo, InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t)
+TASK derivative(Range range, In p, In u, In v, In w, InByte sides, In p_d, In u_d, In v_d, In w_d, Out p_out, Out u_out, Out v_out, Out w_out
+                OPTIONAL(T) OPTIONAL(T_d) OPTIONAL(T_out), In pseudo OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t)
                 OPTIONAL(aperture) OPTIONAL(wall) OPTIONAL(fluid) OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};

@@ -68,8 +68,8 @@ FN void keep(const Stored& stored, const Cell& c, const Block& m) {
   if constexpr (N < 15) keep<Stored, N + 1>(stored, c, m);
 }
 
-TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<48, Real_coupling_low> coupling_low, OutPrivate<48, Real_coupling_high> coupling_high,
-            OutValuesOf<16, Real_pivot> pivot OPTIONAL(own), In pseudo, InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t)
+TASK matrix(Range range, In p, In u, In v, In w, InByte sides, OutPrivate<48, Real_coupling_low> coupling_low, OutPrivate<48, Real_coupling_high> coupling_high,
+            OutValuesOf<16, Real_pivot> pivot OPTIONAL(own), In pseudo OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t)
             OPTIONAL(aperture) OPTIONAL(wall) OPTIONAL(fluid) OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};

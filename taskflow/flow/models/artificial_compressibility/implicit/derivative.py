@@ -5,8 +5,8 @@ from __future__ import annotations
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility.bodies import SURFACES
 from taskflow.flow.models.artificial_compressibility.equations import LINES, SHORT, Numbers
-from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, EDDIES, FLOW, METRICS, SWEPT
-from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, task
+from taskflow.flow.models.artificial_compressibility.stage import AROUND, EDDIES, METRICS, PLACED, SWEPT
+from taskflow.runtime.tasks import Components, Read, Scalar, Write, task
 
 TEXTS = KERNELS / "artificial_compressibility" / "implicit"
 DIRECTION = Components(p_d=Read[LINES], u_d=Read[AROUND], v_d=Read[AROUND], w_d=Read[AROUND])
@@ -24,7 +24,7 @@ def pseudo_time(
 
 @task(kernel=TEXTS / "derivative.cu")
 def derivative(
-    flow: FLOW, direction: DIRECTION, out: OUT, heat: HEAT, pseudo: Read, sides: ReadByte[BESIDE], metrics: METRICS,
+    flow: PLACED, direction: DIRECTION, out: OUT, heat: HEAT, pseudo: Read, metrics: METRICS,
     swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, surfaces: SURFACES, *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """out = (G pseudo + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1, 1), P = diag(0, 1, 1, 1, 1). R is the sum of the

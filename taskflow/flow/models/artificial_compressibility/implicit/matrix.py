@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskflow.flow.models.artificial_compressibility.bodies import SURFACES
+from taskflow.flow.models.artificial_compressibility.bodies import NEIGHBOURS, SURFACES
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.flow.models.artificial_compressibility.stage import BESIDE, EDDIES, METRICS, SWEPT
@@ -24,8 +24,8 @@ def place(side: int) -> tuple[str, int]:
 
 @task(kernel=TEXTS / "matrix.cu")
 def matrix(
-    flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: COUPLES,
-    pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, pseudo: Read, sides: ReadByte[BESIDE],
+    flow: Components(**NEIGHBOURS.privileges, sides=ReadByte[BESIDE]), coupling: COUPLES,
+    pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, pseudo: Read,
     metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, surfaces: SURFACES,
     *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
