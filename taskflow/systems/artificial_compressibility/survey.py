@@ -50,7 +50,7 @@ def survey(bodies: ChartBodies, sides: tuple[Side, ...]) -> Survey:
 
 
 class _Found:
-    """What the charts examined so far have. Obstacles of one name are one group, the others one each."""
+    """Sizes and gaps of bodies in the charts examined so far. Obstacles of one name are one group."""
 
     def __init__(self, bodies: ChartBodies) -> None:
         self.bodies = bodies

@@ -27,7 +27,7 @@ NEIGHBOURS = Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHOR
 
 
 @dataclass(frozen=True)
-class Body:
+class CutBody:
     """The number of a body in the field `owner`, and the reference point of its moment."""
 
     number: int
@@ -36,7 +36,7 @@ class Body:
 
 @task(kernel=TEXT)
 def largest_on_body(
-    flow: NEIGHBOURS, wall: Read * WALL, owner: ReadByte, *, most: Reduce[max], numbers: Numbers, body: Body
+    flow: NEIGHBOURS, wall: Read * WALL, owner: ReadByte, *, most: Reduce[max], numbers: Numbers, body: CutBody
 ) -> None:
     """most = the largest magnitude of any summand of `force_on_body`."""
 
@@ -44,7 +44,7 @@ def largest_on_body(
 @task(kernel=TEXT)
 def force_on_body(
     flow: NEIGHBOURS, wall: Read * WALL, owner: ReadByte,
-    *, force: Reduce["exact sum", 9], most: Scalar, numbers: Numbers, body: Body,
+    *, force: Reduce["exact sum", 9], most: Scalar, numbers: Numbers, body: CutBody,
 ) -> None:  # fmt: skip
     """force = sums over the cells of a body of p S, of the friction of a stage, and of r times their sum."""
 
@@ -71,7 +71,7 @@ class BodyForces:
     def measure(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalars that `of` reads. Needs ghost values of the present state."""
         for number, (name, (x, y, z)) in enumerate(self.points.items(), start=1):
-            body = Body(number, (x / self.unit, y / self.unit, z / self.unit))
+            body = CutBody(number, (x / self.unit, y / self.unit, z / self.unit))
             flow, most = (f.p, f.u, f.v, f.w), f.scalar(f"body_{name}.most")
             where: dict[str, Any] = {"over": self.cells, "numbers": self.numbers, "body": body, "most": most}
             yield largest_on_body(flow, f.wall, f.owner, **where)
