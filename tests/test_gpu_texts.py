@@ -23,6 +23,7 @@ from tests.flow.test_implicit_diffusion import warm
 from tests.nvrtc import compilers, messages
 from tests.runs.test_charts_real_time import WARM
 from tests.runtime.machine import sweeping, test_pieces, test_stored
+from tests.systems.test_charts_bodies import BOX as AROUND_POST
 from tests.systems.test_moving_heat import HOT
 from tests.systems.test_placement_of_bodies import placed
 from tests.systems.test_timed import MOVING, moved
@@ -85,7 +86,7 @@ def test_levels_in_units_of_the_norm_compile_for_gpus():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tables", [CYLINDER, TURNED, changed(LID, method__steps="local")])
+@pytest.mark.parametrize("tables", [CYLINDER, TURNED, changed(LID, method__steps="local"), AROUND_POST])
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_kernels_of_implicit_marching_compile_for_gpus(tables, precision):
     flow = case(tables, method__march="implicit", machine__precision=precision, time__steady=1e-4)

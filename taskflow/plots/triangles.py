@@ -19,11 +19,12 @@ from taskflow.analysis.planes import CutPlane
 from taskflow.common.derived_names import MAGNITUDES, SPEED, VORTICITY, WORDS, label_of
 from taskflow.common.errors import BadInput
 from taskflow.output.store.chart_layout import CELLS
-from taskflow.output.store.metadata import PSEUDO_TIME
+from taskflow.output.store.metadata import PSEUDO_TIME, SOLID
 from taskflow.output.store.reading import charts, patches
 from taskflow.output.store.units import unit_of
 from taskflow.plots import DPI
 from taskflow.plots.look import Look, label, title, with_unit
+from taskflow.plots.pixels import BODY
 from taskflow.plots.streamlines import draw_streamlines
 
 OPEN = "far-field"  # type of the sides around a wake
@@ -104,6 +105,9 @@ class TrianglePlane:
         colours = look.colours(values[seen] if seen.any() else values, words, bottom=least, name=field)
         smooth, smooth_values = _finer(triangles, colours.shown(values))
         colours.bar(axes, axes.tripcolor(smooth, smooth_values, shading="gouraud", **colours.keywords))
+        if SOLID in next(charts(self.record))[1]:
+            inside = mesh.at_points(self.record, SOLID)
+            axes.tricontourf(triangles, inside, levels=[0.5, 1.5], colors=[BODY], zorder=3)
         if field == SPEED and lines:
             velocity = [mesh.at_points(self.record, VELOCITY["xyz".index(a)]) for a in mesh.plane]
             _streamlines(axes, triangles, velocity, self.window)

@@ -168,7 +168,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         if restart is None:
             self._begin_elsewhere()
             directory.create(sim, force=request.force, again=recovery.started)
-            for warning in (*(sim.survey.warnings if sim.survey else ()), *sim.system.warnings):
+            for warning in (*(sim.system.survey.warnings if sim.system.survey else ()), *sim.system.warnings):
                 warnings.warn(warning, stacklevel=5)
         else:
             check_restart(restart, sim)

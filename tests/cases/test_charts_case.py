@@ -87,8 +87,6 @@ def test_a_case_is_read_back_as_it_was_written(tables):
      f"boundaries.body.roughness = 0.1: {NOT}"),
     ({"spectra": [{"name": "s", "along": "x"}]},
      'spectra = [{ name = "s", along = "x" }]: it needs a Cartesian grid; omit it'),
-    ({"obstacles": [{"type": "sphere"}]},
-     'obstacles = [{ type = "sphere" }]: bodies are sides of body-fitted grids; omit it'),
     ({"pressure": {"solver": "fft"}},
      'pressure = { solver = "fft" }: the pressure is marched with the velocity, without a separate solver; omit it'),
     ({"fluid__scheme": "quick"},

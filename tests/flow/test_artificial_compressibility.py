@@ -110,7 +110,7 @@ def test_the_residual_of_a_flow(scheme, uniform, real, device):
     out, _ = expected(made, scheme, STATE)
     _, volumes = geometry(made)
     made.run(residual(
-        STATE, NEW, None, None, "sides", None if uniform else "metrics", None, None, None, None,
+        (*STATE, "sides"), NEW, None, None, None if uniform else "metrics", None, None, None, None, None,
         over=made.box, rate=None, numbers=numbers(scheme, uniform=uniform),
     ))  # fmt: skip
     force = dict(zip("uvw", (0.1, 0.2, -0.3), strict=True))
@@ -165,7 +165,7 @@ def test_the_residual_of_a_step_of_real_time(device):
     out, _ = expected(made, scheme, (*STATE, "T"), planar=planar)
     values = numbers(scheme, uniform=False, planar=planar)
     made.run(residual(
-        STATE, NEW, ("T", "T_new"), "source", "sides", "metrics", None, None, None, FORCE,
+        (*STATE, "sides"), NEW, ("T", "T_new"), "source", "metrics", None, None, None, FORCE, None,
         over=made.box, rate="rate", numbers=replace(values, lift=(0.0, 0.0, 0.0)),
     ))  # fmt: skip
     volume = reference.at(geometry(made)[1])

@@ -160,15 +160,17 @@ def test_the_residual_and_a_stage_with_eddies(device):
     (areas, volumes), nu_t = geometry(made), made.fields["nu_t"]
     q = {name: made.fields[name] for name in (*STATE, "T")}
     out = reference.residual(q, made.fields["sides"], areas, volumes, how, nu_t=nu_t)
-    where = "sides", "metrics", None, None, "nu_t", None
-    made.run(residual(STATE, NEW, ("T", "T_new"), None, *where, over=made.box, rate=None, numbers=values))
+    where = "sides", "metrics", None, None, "nu_t", None, None
+    made.run(residual(
+        (*STATE, "sides"), NEW, ("T", "T_new"), None, *where[1:], over=made.box, rate=None, numbers=values
+    ))  # fmt: skip
     for name in (*STATE, "T"):
         made.assert_agrees(f"{name}_new", out[name] / reference.at(volumes))
     begun = np.stack([made.fields[name] for name in BEGUN[1:]])
     b = np.full_like(volumes, 1.3)
     dt = reference.step_per_volume(begun, areas, volumes, b, 0.06, how, nu_t=nu_t)
     flow = (*STATE, *BEGUN, *NEW, "sides")
-    made.run(stage(flow, HEAT, None, *where[1:], None, over=made.box, step="step", rate=None, numbers=values))
+    made.run(stage(flow, HEAT, None, *where[1:-1], None, over=made.box, step="step", rate=None, numbers=values))
     for name in (*STATE, "T"):
         rate = fraction * step * dt * out[name] * (1.3 if name == "p" else 1.0)
         made.assert_agrees(f"{name}_new", made.values(f"{name}_0") - rate)
@@ -212,8 +214,8 @@ def test_friction_of_what_varies_is_that_of_the_whole_stress(device):
         result = []
         for nu in (varying(*middles), 0 * middles[0]):
             made.fields["nu_t"] = np.ascontiguousarray(nu)
-            where = "sides", "metrics", None, None, "nu_t", None
-            made.run(residual(STATE, NEW, None, None, *where, over=made.box, rate=None, numbers=values))
+            where = "sides", "metrics", None, None, "nu_t", None, None
+            made.run(residual((*STATE, "sides"), NEW, None, None, *where[1:], over=made.box, rate=None, numbers=values))
             result.append(np.stack([made.values(name) for name in NEW[1:]]))
         inner = tuple(slice(LAYERS, -LAYERS) for _ in range(3))
         expected = diverging(*(q[inner] for q in middles))
@@ -238,7 +240,8 @@ def test_the_derivative_with_eddies(device):
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, b, 0.06, how, nu_t=nu_t)
     pseudo = paced(made, *grid, numbers=values)
     made.run(derivative(
-        STATE, DIRECTION, OUT, ("T", "T_d", "T_out"), pseudo, "sides", *grid, over=made.box, rate=None, numbers=values
+        (*STATE, "sides"), DIRECTION, OUT, ("T", "T_d", "T_out"), pseudo, *grid, None, over=made.box, rate=None,
+        numbers=values,
     ))  # fmt: skip
     lift = dict(zip("uvw", (0.4, 0.1, -0.2), strict=True))
     for name in state:
@@ -263,7 +266,7 @@ def test_the_matrices_with_eddies(device):
     (areas, volumes), nu_t = geometry(made), made.fields["nu_t"]
     rate, grid = {"over": made.box, "rate": None, "numbers": inputs}, ("metrics", None, None, "nu_t")
     where = paced(made, *grid, numbers=inputs), "sides", *grid
-    made.run(matrix(STATE, COUPLING, "pivot", None, *where, **rate))
+    made.run(matrix((*STATE, "sides"), COUPLING, "pivot", None, where[0], *grid, None, **rate))
     q, d = (np.stack([made.fields[n] for n in names]) for names in (STATE, BEGUN))
     sides = made.fields["sides"]
     one, other = (first_order(q + s * EPS * d, q, sides, areas, volumes, how, nu_t=nu_t) for s in (1, -1))

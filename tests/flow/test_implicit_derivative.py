@@ -57,7 +57,7 @@ def test_the_derivative_of_the_residual(scheme, uniform, planar, local, moves, w
     values = numbers(scheme, uniform=uniform, planar=planar)
     pseudo, rate = paced(made, *place, numbers=values, slowness=slowness), "rate" if local else None
     made.run(derivative(
-        STATE, DIRECTION, OUT, more or None, pseudo, "sides", *place, over=made.box, rate=rate, numbers=values
+        (*STATE, "sides"), DIRECTION, OUT, more or None, pseudo, *place, None, over=made.box, rate=rate, numbers=values
     ))  # fmt: skip
     lift = dict(zip("uvw", (0.4, 0.1, -0.2), strict=True)) if warm else {}
     for name, along, result in zip(state, directions, results, strict=True):
@@ -79,7 +79,8 @@ def test_the_derivative_is_finite_in_single_precision_where_the_flow_is_uniform(
     place, values = (None,) * 4, numbers("limited", uniform=True, planar=False)
     pseudo = paced(made, *place, numbers=values)
     made.run(derivative(
-        STATE, DIRECTION, OUT, ("T", "T_d", "T_out"), pseudo, "sides", *place, over=made.box, rate=None, numbers=values
+        (*STATE, "sides"), DIRECTION, OUT, ("T", "T_d", "T_out"), pseudo, *place, None, over=made.box, rate=None,
+        numbers=values,
     ))  # fmt: skip
     for name in (*OUT, "T_out"):
         assert np.isfinite(made.values(name)).all(), name

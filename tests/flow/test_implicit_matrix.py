@@ -29,7 +29,8 @@ def assembled(
     grid = None if uniform else "metrics", None, None, None
     values = numbers("third", uniform=uniform, planar=planar, cells=cells)
     pseudo = paced(made, *grid, numbers=values, slowness=slowness)
-    made.run(matrix(STATE, COUPLING, "pivot", None, pseudo, "sides", *grid, over=made.box, rate=rate, numbers=values))
+    where = pseudo, *grid, None
+    made.run(matrix((*STATE, "sides"), COUPLING, "pivot", None, *where, over=made.box, rate=rate, numbers=values))
     return made
 
 
@@ -73,7 +74,8 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
     grid = None if uniform else "metrics", "swept" if moves else None, None, None
     inputs = numbers("third", uniform=uniform, planar=planar)
     pseudo = paced(made, *grid, numbers=inputs)
-    made.run(matrix(STATE, COUPLING, "pivot", None, pseudo, "sides", *grid, over=made.box, rate=None, numbers=inputs))
+    where = pseudo, *grid, None
+    made.run(matrix((*STATE, "sides"), COUPLING, "pivot", None, *where, over=made.box, rate=None, numbers=inputs))
     velocity = q[1:]
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, np.full_like(volumes, 1.3), 0.03, how, swept)
     worst, largest = 0.0, max(np.abs(made.fields[name]).max() for name in (*COUPLING, "pivot"))

@@ -53,9 +53,33 @@ def van_albada(before: np.ndarray, behind: np.ndarray) -> np.ndarray:
     return np.maximum(0, (2 * before * behind + 1e-30) / (before**2 + behind**2 + 1e-30))
 
 
-def reconstructed(q: np.ndarray, axis: int, scheme: str) -> tuple[np.ndarray, np.ndarray]:
-    """The values on the low and the high side of faces, by the kappa scheme along lines of cells."""
+@dataclass(frozen=True)
+class Surfaces:
+    """Bodies in cells: open shares of low faces [axis, z, y, x], walls [value, z, y, x], open shares of volumes."""
+
+    open: np.ndarray
+    wall: np.ndarray
+    fluid: np.ndarray
+
+
+Row = tuple[np.ndarray, ...]
+
+
+def row(q: np.ndarray, axis: int, kind: np.ndarray | None = None, surfaces: Surfaces | None = None) -> Row:
+    """The four cells around faces; behind closed faces values are those on the line through the two next to the face,
+    at a side that of the cell.
+    """
     a, b, c, d = (at(q, (n, axis), more=axis) for n in (-2, -1, 0, 1))
+    if surfaces is not None:
+        low, high = (at(surfaces.open[axis], (n, axis), more=axis) == 0 for n in (-1, 1))
+        a = np.where(low, np.where(kind == INTERIOR, 2 * b - c, b), a)
+        d = np.where(high, np.where(kind == INTERIOR, 2 * c - b, c), d)
+    return a, b, c, d
+
+
+def reconstructed(cells: Row, scheme: str) -> tuple[np.ndarray, np.ndarray]:
+    """The values on the low and the high side of faces, by the kappa scheme along lines of cells."""
+    a, b, c, d = cells
     if scheme in ("first", "central", "pressure"):
         return b, c
     kappa = -1.0 if scheme == "second" else 1 / 3
@@ -101,7 +125,7 @@ def kinds(sides: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
 
 def inviscid(
     q: np.ndarray, sides: np.ndarray, area: np.ndarray, axis: int, b: np.ndarray, how: Discretisation,
-    swept: np.ndarray | None = None,
+    swept: np.ndarray | None = None, surfaces: Surfaces | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Fluxes [p, u, v, w] through faces across an axis, times their areas, of a state [p, u, v, w]: what is carried,
     and what the scheme adds. `swept`: what faces sweep per time, where they move.
@@ -109,10 +133,9 @@ def inviscid(
     kind, beyond = kinds(sides, axis)
     size = np.sqrt((area**2).sum(0))
     n, slide = area / size, np.zeros_like(size) if swept is None else swept / size
-    low, high = (
-        np.stack(values) for values in zip(*(reconstructed(value, axis, how.scheme) for value in q), strict=True)
-    )
-    c2, c1, d1, d2 = (at(q, (m, axis), more=axis) for m in (-2, -1, 0, 1))
+    rows = [row(value, axis, kind, surfaces) for value in q]
+    low, high = (np.stack(values) for values in zip(*(reconstructed(one, how.scheme) for one in rows), strict=True))
+    c2, c1, d1, d2 = (np.stack(values) for values in zip(*rows, strict=True))
     mean = (c1 + d1) / 2
     wall = mean.copy()
     wall[0] = np.where(beyond, 1.5 * c1[0] - 0.5 * c2[0], 1.5 * d1[0] - 0.5 * d2[0])
@@ -136,9 +159,7 @@ def inviscid(
     return f * size, -d / 2 * size
 
 
-def gradient_on(
-    q: np.ndarray, areas: np.ndarray, volumes: np.ndarray, axis: int, how: Discretisation
-) -> np.ndarray:
+def gradient_on(q: np.ndarray, areas: np.ndarray, volumes: np.ndarray, axis: int, how: Discretisation) -> np.ndarray:
     """grad q [xyz] on faces across an axis: the sum of S_a times the difference along a, over the mean volume."""
     volume = (at(volumes, (-1, axis), more=axis) + at(volumes, more=axis)) / 2
     total = at(areas[axis], more=axis) * (at(q, more=axis) - at(q, (-1, axis), more=axis))
@@ -183,6 +204,7 @@ def outward(faces: np.ndarray, axis: int) -> np.ndarray:
 def residual(
     q: Mapping[str, np.ndarray], sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
     *, b: np.ndarray | None = None, swept: np.ndarray | None = None, nu_t: np.ndarray | None = None,
+    surfaces: Surfaces | None = None,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """Return what leaves cells of p (mass), u, v, w and, where it is there, T; areas are [axis, component, z, y, x].
     T is carried by the mass fluxes, by limited parabolas from the upwind side, or, where the pressure alone is damped,
@@ -194,9 +216,10 @@ def residual(
     total = {name: np.zeros_like(at(volumes)) for name in q}
     for axis in how.axes:
         moved = None if swept is None else at(swept[axis], more=axis)
-        through, added = inviscid(state, sides, at(areas[axis], more=axis), axis, b, how, moved)
+        through, added = inviscid(state, sides, at(areas[axis], more=axis), axis, b, how, moved, surfaces)
         f = through + added
         f[1:] -= friction_through(state[1:], areas, volumes, axis, how, nu_t)
+        f *= 1.0 if surfaces is None else at(surfaces.open[axis], more=axis)
         for name, out in zip(NAMES, f, strict=True):
             total[name] += outward(out, axis)
         if "T" in q:
@@ -205,7 +228,26 @@ def residual(
             diffusivity = how.diffusivity + (0.0 if nu_t is None else on_faces(nu_t, axis) / how.prandtl)
             conducted = diffusivity * gradient_through(q["T"], areas, volumes, axis, how)
             total["T"] += outward(carrying - conducted, axis) - at(q["T"]) * outward(f[0], axis)
+    if surfaces is not None:
+        for name, taken in zip(NAMES[1:], sum(on_surfaces(state, surfaces, how)), strict=True):
+            total[name] += taken
     return total
+
+
+def on_surfaces(state: np.ndarray, surfaces: Surfaces, how: Discretisation) -> tuple[np.ndarray, np.ndarray]:
+    """Pressure and friction [u, v, w] that the surfaces in cells take, see `taskflow.flow.bodies.cut_cells`."""
+    wall = at(surfaces.wall)
+    directions, reach = wall[4:7], wall[7]
+
+    def away(q: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        value = at(q)
+        for axis in how.axes:
+            next_one = np.where(directions[axis] > 0, at(q, (1, axis)), at(q, (-1, axis)))
+            value = value + shares[axis] * (next_one - at(q))
+        return value
+
+    sliding = np.stack([away(u, reach * np.abs(directions)) for u in state[1:]])
+    return away(state[0], wall[8:11]) * wall[:3], how.viscosity * wall[3] * sliding
 
 
 def carried(
@@ -224,7 +266,7 @@ def carried_heat(T: np.ndarray, sides: np.ndarray, mass: np.ndarray, axis: int, 
     """T on faces through which mass flows."""
     kind, _ = kinds(sides, axis)
     b, c = at(T, (-1, axis), more=axis), at(T, more=axis)
-    low, high = reconstructed(T, axis, "first" if how.scheme == "pressure" else "limited")
+    low, high = reconstructed(row(T, axis), "first" if how.scheme == "pressure" else "limited")
     inside = (b + c) / 2 if how.scheme == "pressure" else np.where(mass > 0, low, high)
     return np.where(kind == INTERIOR, inside, np.where(kind == FAR, np.where(mass > 0, b, c), (b + c) / 2))
 

@@ -18,6 +18,7 @@ from tests.reference.artificial_compressibility import (
     LAYERS,
     OPEN,
     Discretisation,
+    Surfaces,
     at,
     flux,
     kinds,
@@ -49,7 +50,7 @@ def absolute(state: np.ndarray, change: np.ndarray, n: np.ndarray, b: float, sli
 
 def first_order(
     q: np.ndarray, frozen: np.ndarray, sides: np.ndarray, areas: np.ndarray, volumes: np.ndarray, how: Discretisation,
-    swept: np.ndarray | None = None, nu_t: np.ndarray | None = None,
+    swept: np.ndarray | None = None, nu_t: np.ndarray | None = None, surfaces: Surfaces | None = None,
 ) -> np.ndarray:  # fmt: skip
     """The residual [p, u, v, w] of first order of a state: |A| is that of the `frozen` one, friction is along lines of
     cells alone, by the gradient without its transpose, and the pressure on walls and inflows that of the cell there.
@@ -77,7 +78,10 @@ def first_order(
         f[1:] -= np.where(entering, theta**2, 0.0) * n
         viscosity = how.viscosity + (0.0 if nu_t is None else on_faces(nu_t, axis))
         f[1:] -= viscosity * 2 * size / volume * (high - low)[1:]
-        total += outward(f * size, axis)
+        total += outward(f * size * (1.0 if surfaces is None else at(surfaces.open[axis], more=axis)), axis)
+    if surfaces is not None:  # with the pressure and the velocity of the cell
+        wall = at(surfaces.wall)
+        total[1:] += at(q[0]) * wall[:3] + how.viscosity * wall[3] * at(q[1:])
     return total
 
 

@@ -14,6 +14,7 @@ from taskflow.analysis.derived import second_eigenvalue
 from taskflow.common.derived_names import COMPONENTS, LAMBDA2, SPEED, VORTICITY, WORDS, Q
 from taskflow.common.errors import BadInput
 from taskflow.output.store.chart_layout import CELLS
+from taskflow.output.store.metadata import SOLID
 from taskflow.output.store.reading import charts, place_of
 
 CENTRES = ("x_c", "y_c", "z_c")
@@ -23,7 +24,8 @@ KJI = (-3, -2, -1)  # axes of arrays
 def fields_of(records: xr.DataTree) -> list[str]:
     """Return the names of the fields in the cells of every chart, in order."""
     _, first = next(charts(records))
-    return [str(name) for name, field in first.data_vars.items() if set(CELLS) <= set(field.dims)]
+    cells = (str(name) for name, field in first.data_vars.items() if set(CELLS) <= set(field.dims))
+    return [name for name in cells if name != SOLID]
 
 
 def speed(records: xr.DataTree) -> xr.DataTree:

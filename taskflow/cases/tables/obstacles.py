@@ -91,7 +91,8 @@ class BodyTreatment(Table):
     treatment: Literal["flagged", "immersed"] = entry(
         "`flagged`: stair steps of cells, first order. `immersed`: the true surface, second order, for about the same"
         " time, see [the method](../explanation/method.md#immersed-boundary). With both, bodies without a temperature"
-        " are insulated by stair steps",
+        " are insulated by stair steps. On charts `immersed` is the only one, see [that"
+        " method](../explanation/artificial_compressibility.md#bodies-inside-charts)",
         "flagged",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from taskflow.output.disk.disk import CHARTS
 from taskflow.output.store.chart_layout import CELLS, VERTICES, ChartsLayout
 from taskflow.output.store.groups import add_array
 from taskflow.output.store.layout import CHUNK_BYTES
-from taskflow.output.store.metadata import FIRST, UNITS
+from taskflow.output.store.metadata import FIRST, SOLID, SOLID_ATTRIBUTES, UNITS
 from taskflow.output.store.packing import PACKING
 from taskflow.output.store.rigid_motion import PLACES, REST
 from taskflow.runtime.regions import Box, Patch
@@ -32,8 +32,12 @@ GRID: dict[str, Any] = {
 }
 
 
-def add_charts(group: zarr.Group, layout: ChartsLayout) -> None:
-    """Create a group for each chart, "charts/0", ..., in the group of a layout, with vertices, centres and sides."""
+def add_charts(
+    group: zarr.Group, layout: ChartsLayout, solid: Callable[[Box], np.ndarray] | None = None
+) -> None:
+    """Create a group for each chart, "charts/0", ..., in the group of a layout, with vertices, centres and sides,
+    and the mask `solid` [z, y, x] of a box of cells.
+    """
     for number, vertices in enumerate(layout.vertices):
         names = [*PLACES, *(f"{name}{REST}" for name in PLACES if layout.moves)]
         about: dict[str, Any] = {"coordinates": " ".join(names), PATCHES: as_json(layout.patches(number))}
@@ -45,6 +49,9 @@ def add_charts(group: zarr.Group, layout: ChartsLayout) -> None:
         for axis, at_vertices, in_centres in zip("xyz", vertices, centres(vertices), strict=True):
             _add_places(chart, layout, axis, VERTICES, at_vertices, f"{axis} of vertices")
             _add_places(chart, layout, f"{axis}_c", CELLS, in_centres, f"{axis} of cell centres")
+        if solid is not None:
+            mask, packing = solid(layout.charts[number]).astype("i1"), PACKING[layout.compression]
+            add_array(chart, SOLID, mask.shape, CELLS, SOLID_ATTRIBUTES, dtype="i1", packing=packing)[...] = mask
 
 
 def _add_places(

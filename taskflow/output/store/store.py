@@ -58,7 +58,7 @@ def create(
     """
     group = zarr.create_group(str(path), path=layout.group, zarr_format=3, attributes=global_attributes(attributes))
     if isinstance(layout, ChartsLayout):
-        add_charts(group, layout)
+        add_charts(group, layout, solid)
     elif isinstance(layout, StoreLayout):
         _add_box(group, layout)
         if solid is not None:

@@ -243,7 +243,7 @@ def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None 
 
 def _solid(sim: RunSetup) -> Mask | None:
     """Return the mask of solid cells, by box; None without bodies, or if some move."""
-    return sim.bodies.solids.mask if sim.case.obstacles and not sim.bodies.moving else None
+    return sim.system.solid if sim.case.obstacles else None
 
 
 def _about(sim: RunSetup) -> dict[str, Any]:

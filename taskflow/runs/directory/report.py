@@ -35,7 +35,7 @@ def opening(
         "precision": case.machine.precision,
         **sim.system.report,
         **({PSEUDO_TIME: True} if sim.system.pseudo_time(case) else {}),
-        **({"bodies": asdict(sim.survey)} if sim.survey else {}),
+        **({"bodies": asdict(sim.system.survey)} if sim.system.survey else {}),
         "channels": sorted({name for peers in channels for name in peers.values()}),
         "hardware": [_hardware(place) for place in placed],
         "leader": {"host": owner.host, "process": owner.process, "since": owner.since},

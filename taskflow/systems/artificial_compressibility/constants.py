@@ -16,6 +16,7 @@ from taskflow.cases.tables.physics import Forcing
 from taskflow.cases.tables.timed import Timed, Value, Values
 from taskflow.common.errors import BadInput, named
 from taskflow.common.hexahedra import cell_volumes, centres
+from taskflow.flow.bodies.cut_cells import WALL
 from taskflow.flow.boundaries.collocated import outward
 from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.grid.curvilinear import VALUES, metrics, mirrored
@@ -27,6 +28,7 @@ from taskflow.geometry.grids import faces
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field, triple
 from taskflow.runtime.tasks import frame
+from taskflow.systems.artificial_compressibility.bodies import APERTURE, FLUID, OWNER, WALLS, ChartBodies
 from taskflow.systems.artificial_compressibility.boundaries import patch_of, velocities
 from taskflow.systems.artificial_compressibility.domain import ChartDomain
 from taskflow.systems.artificial_compressibility.moment import BEGINNING, TimeLevels
@@ -52,6 +54,7 @@ class MetricFields:
     fields: tuple[Field, ...]
     unit: float = 1.0
     instead: Mapping[str, Value] = field(default_factory=dict)
+    bodies: ChartBodies | None = None
 
     def following(self, instead: Mapping[str, Value]) -> MetricFields:
         """Return the same fields with the values `instead`, by key, which may change later."""
@@ -157,6 +160,8 @@ class MetricFields:
                 values[FILTER] = np.cbrt(cell_volumes((x, y, z)) / self.unit**3) ** 2
             elif name in CORNERS:
                 values[name] = (x, y, z)[CORNERS.index(name)][:-1, :-1, :-1] / self.unit
+        if self.bodies:
+            values |= self.bodies.fields(box, names, self.unit)
         values |= {name: values[name.removesuffix(SINGLE)] for name in names if name.endswith(SINGLE)}
         if KINDS in names:
             values[KINDS] = np.zeros(box.shape[::-1], np.uint8)
@@ -215,13 +220,17 @@ def constant_fields(model: ArtificialCompressibility, dtype: str, *, corners: bo
     - kinds of sides, velocities of varying sides
     - metrics of non-uniform cells, corners for moments, swept volumes, the filter width
     - a force given by formulas
+    - surfaces of bodies, and the body of each cell
     - metrics and swept volumes also in single precision, if the model has `mixed_precision`
     """
     varying = VELOCITY if any(side.varying for side in model.sides) else ()
     names = [*(CORNERS if corners else ()), *varying, *(FORCE if model.body_force else ())]
     names += eddies.constants(model.turbulence)
     fields = [Field(KINDS, "u1", constant=True), *(Field(name, dtype, constant=True) for name in names)]
+    if model.bodies:
+        fields.append(Field(OWNER, "u1", constant=True))
     extra = [(METRICS, VALUES)] * (model.spacing is None) + [(SWEPT, 3)] * model.moves
+    extra += [(APERTURE, 3), (WALLS, WALL), (FLUID, 1)] * model.bodies
     fields += [Field(name, dtype, values=values, constant=True) for name, values in extra]
     rounded = extra if model.mixed_precision else []
     return (*fields, *(Field(name + SINGLE, "f4", values=values, constant=True) for name, values in rounded))

@@ -17,6 +17,7 @@ from taskflow.cases.timing.steady import Criterion, Measure, StateWatch
 from taskflow.common.errors import RunFailed
 from taskflow.common.rows import Row
 from taskflow.flow.boundaries.condition import Side
+from taskflow.flow.models.artificial_compressibility.bodies import BodyForces
 from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE, Convergence
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.measures import largest
@@ -44,6 +45,7 @@ class CompressibilityMeasures:
     openings: Forces
     span: float = 1.0
     motion: GridMotion | None = None
+    bodies: BodyForces | None = None
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
         yield from self.model.monitor(f)
@@ -51,6 +53,8 @@ class CompressibilityMeasures:
             yield largest(f.nu_t, over=self.model.cells, most=f.scalar("eddy"))
         yield from self.forces.measure(f)
         yield from self.openings.measure(f)
+        if self.bodies:
+            yield from self.bodies.measure(f)
 
     @property
     def finite(self) -> tuple[str, ...]:
@@ -78,8 +82,10 @@ class CompressibilityMeasures:
         numbers |= {f"{OF}{name}": norm for name, norm in self.model.norms(scalars).items()}
         if self.model.turbulence:
             numbers["eddy_viscosity"] = scalars["eddy"]
-        if self.forces.sides:
-            numbers["bodies"] = {side.name: self._acting(side, scalars, tick.time) for side in self.forces.sides}
+        acting = {side.name: self._acting(side, scalars, tick.time) for side in self.forces.sides}
+        acting |= {name: self._pushed(name, scalars) for name in self.bodies.points} if self.bodies else {}
+        if acting:
+            numbers["bodies"] = acting
         if self.openings.sides:
             numbers["openings"] = {side.name: self._leaving(side, scalars) for side in self.openings.sides}
         return {**numbers, "wall": wall}
@@ -89,6 +95,13 @@ class CompressibilityMeasures:
         fluxes = {"volume_flux": of_all.mass, **({"flux_T": of_all.heat} if self.model.heat else {})}
         fluxes |= {f"flux_{name}": flux for name, flux in self.openings.carried(scalars, side).items()}
         return {name: flux / self.span for name, flux in fluxes.items()}
+
+    def _pushed(self, name: str, scalars: Mapping[str, float]) -> dict[str, Any]:
+        """Return the force on a body inside charts."""
+        assert self.bodies is not None
+        load = self.bodies.of(scalars, name)
+        parts = {"force": load.force, "pressure_force": load.pressure, "moment": load.moment}
+        return {word: (part / self.span).tolist() for word, part in parts.items()}
 
     def _acting(self, side: Side, scalars: Mapping[str, float], time: float) -> dict[str, Any]:
         acts = self.forces.of(scalars, side)

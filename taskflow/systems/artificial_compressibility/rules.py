@@ -17,6 +17,7 @@ from taskflow.cases.tables.initial import ArrayValues, Function, Initial
 from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes
 from taskflow.cases.tables.motion import GridMotion, placed
+from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
 from taskflow.cases.tables.physics import Forcing, Heat, TurbulenceTable, heat_is_on
 from taskflow.cases.tables.pictures import Pictures
 from taskflow.cases.tables.planes import Planes
@@ -120,6 +121,25 @@ def _periods_are_kept(motion: GridMotion, charts: MultiBlockGrid) -> Iterator[Pr
         along = ", ".join(f"{length:.4g}" for length in period)
         remedy = f"the grid is periodic along ({along}), which may not turn; turn it about that alone, or give sides"
         yield wrong(("motion", "angle", axis), written(getattr(motion.angle, axis)), f"{remedy} in its place")
+
+
+def _bodies_are_immersed(obstacles: Obstacles, bodies: BodyTreatment) -> Iterator[Problem]:
+    if obstacles and bodies.treatment != "immersed":
+        yield wrong(("bodies", "treatment"), bodies.treatment, 'charts have no stair steps; give "immersed"')
+
+
+def _bodies_have_names_of_their_own(obstacles: Obstacles, charts: MultiBlockGrid) -> Iterator[Problem]:
+    """Forces on sides and bodies are logged by name."""
+    for key, obstacle in numbered(obstacles=obstacles):
+        if obstacle.name in charts.sides:
+            yield wrong((*key, "name"), obstacle.name, "a side of the grid has this name; give another")
+
+
+def _bodies_have_their_method(method: CompressibilityMethod, obstacles: Obstacles) -> Iterator[Problem]:
+    if obstacles and method.flux != "upwind":
+        yield wrong(("method", "flux"), method.flux, 'central fluxes are not available at bodies; give "upwind"')
+    if obstacles and method.march != "implicit":
+        yield wrong(("method", "march"), method.march, 'bodies need implicit marching; give "implicit"')
 
 
 def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSides) -> Iterator[Problem]:
@@ -235,7 +255,8 @@ def _scalars_have_sides(charts: MultiBlockGrid, boundaries: ChartSides, scalars:
 RULES: tuple[Rule, ...] = (
     _scalars_have_names, _scalars_have_sides, _thin_charts_are_flat, heat_is_on,
     _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
-    _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible,
+    _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible, _bodies_are_immersed,
+    _bodies_have_names_of_their_own, _bodies_have_their_method,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
     points_lie_in_cells, groups_differ, numbers_can_be_computed,
 )  # fmt: skip

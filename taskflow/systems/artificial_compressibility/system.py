@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,13 +22,15 @@ from taskflow.cases.timing.schedule import Clock
 from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row
 from taskflow.flow import Fluid
+from taskflow.flow.models.artificial_compressibility.bodies import BodyForces
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.output.store.conditions import TURBULENCE
-from taskflow.runtime.regions import Field, triple
+from taskflow.runtime.regions import Box, Field, triple
 from taskflow.systems.artificial_compressibility import references
+from taskflow.systems.artificial_compressibility.bodies import ChartBodies
 from taskflow.systems.artificial_compressibility.boundaries import more_edges, sides_of
 from taskflow.systems.artificial_compressibility.checks import (
     initial_fields_fit,
@@ -45,6 +47,7 @@ from taskflow.systems.artificial_compressibility.residuals import (
     ResidualCriterion,
 )
 from taskflow.systems.artificial_compressibility.rules import RULES
+from taskflow.systems.artificial_compressibility.survey import survey
 from taskflow.systems.artificial_compressibility.tables import SUPPORTS, CompressibilityMethod, MarchTime
 from taskflow.systems.base.flow import WORDS
 from taskflow.systems.base.given import GivenRanges
@@ -54,6 +57,7 @@ from taskflow.systems.base.physics import eddies_described, turbulence_of
 from taskflow.systems.base.scales import Scales
 from taskflow.systems.base.step_cost import StepCost
 from taskflow.systems.base.system import System
+from taskflow.systems.bodies import Survey
 from taskflow.systems.initial.fields import initial_profiles
 
 CompressibilityMethod.rules = RULES
@@ -107,6 +111,24 @@ class CompressibilitySystem(System):
         return self.domain.grid
 
     @cached_property
+    def bodies(self) -> ChartBodies | None:
+        """The bodies inside charts, or None."""
+        return ChartBodies(self.sim.case, self.domain) if self.sim.case.obstacles else None
+
+    @property
+    def solid(self) -> Callable[[Box], np.ndarray] | None:
+        return self.bodies.solid if self.bodies else None
+
+    @property
+    def moving(self) -> None:
+        """None: bodies inside charts are at rest."""
+        return None
+
+    @cached_property
+    def survey(self) -> Survey | None:
+        return survey(self.bodies, self.model.sides) if self.bodies else None
+
+    @cached_property
     def speed(self) -> float:
         return references.speed(self.sim.case, self.grid, self.sim.case.own.reference_speed, self.sim.case.initial)
 
@@ -133,6 +155,7 @@ class CompressibilitySystem(System):
             more_edges=more_edges(self.grid, domain.atlas, planar=self.domain.planar),
             real=None if domain.steady else dual_time(case, domain, self.speed),
             moves=case.motion is not None,
+            bodies=self.bodies is not None,
             turbulence=turbulence_of(case),
             **how,
         )
@@ -174,7 +197,8 @@ class CompressibilitySystem(System):
     @property
     def constants(self) -> MetricFields:
         tables, body = self.sim.case.table("boundaries"), self.sim.case.table("body")
-        return MetricFields(self.domain, self.model.sides, tables, body, self.constant_fields, self.domain.unit)
+        of_case = tables, body, self.constant_fields, self.domain.unit
+        return MetricFields(self.domain, self.model.sides, *of_case, bodies=self.bodies)
 
     @property
     def inflows(self) -> MetricFields | None:
@@ -236,7 +260,8 @@ class CompressibilitySystem(System):
         named = {opening.name for opening in self.sim.case.openings}
         open_ones = tuple(side for side in self.model.sides if side.name in named and not side.kind.solid)
         through = Forces(self.model, open_ones, {}, scalars=True)
-        return CompressibilityMeasures(self.model, forces, through, span, self.domain.motion)
+        bodies = self.bodies and BodyForces(self.model.cells, self.model.numbers, self.bodies.points, self.domain.unit)
+        return CompressibilityMeasures(self.model, forces, through, span, self.domain.motion, bodies)
 
     @property
     def initial(self) -> dict[str, Any]:
@@ -260,6 +285,7 @@ class CompressibilitySystem(System):
     def check(self) -> None:
         case = self.sim.case
         numbers = numbers_on(self.grid, dict(case), case.machine)
+        _ = self.survey  # reports invalid bodies
         initial_fields_fit(self.initial, placed(self.grid, case.motion), numbers)
         sides_fit(case, self.domain, numbers)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, ClassVar
+
+import numpy as np
 
 from taskflow.cases import Case
 from taskflow.cases.formulas.noise import RandomVelocity
@@ -24,7 +26,7 @@ from taskflow.flow.model import Model
 from taskflow.flow.stability import NO_EDDIES
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, USUAL_CFL, DiffusiveRates
 from taskflow.output import FieldMetadata
-from taskflow.runtime.regions import Field
+from taskflow.runtime.regions import Box, Field
 from taskflow.systems.base.box_domain import BoxDomain
 from taskflow.systems.base.domain import Domain, PartitionedCase
 from taskflow.systems.base.given import NOTHING, GivenRanges
@@ -33,7 +35,7 @@ from taskflow.systems.base.outlook import Outlook
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.base.step_cost import StepCost
 from taskflow.systems.base.timed import TimedNumbers
-from taskflow.systems.bodies import Masks, MovingBodies, Surroundings, placement
+from taskflow.systems.bodies import Masks, MovingBodies, Surroundings, Survey, placement
 from taskflow.systems.initial.fields import extremes
 from taskflow.systems.records.series import Integral
 
@@ -90,6 +92,16 @@ class System(SystemType, ABC):
     def masks(self) -> Masks | None:
         """The masks that fill the fields of bodies, or None without bodies or if some move."""
         return self.sim.bodies.masks((*self.model.flags, *self.model.surfaces)) if self.sim.case.obstacles else None
+
+    @property
+    def survey(self) -> Survey | None:
+        """Return the sizes and gaps of the bodies, with warnings, or None. Raises BadInput if they are invalid."""
+        return self.sim.survey
+
+    @property
+    def solid(self) -> Callable[[Box], np.ndarray] | None:
+        """Return the mask [z, y, x] of solid cells of a box, or None if some bodies move."""
+        return None if self.sim.bodies.moving else self.sim.bodies.solids.mask
 
     @cached_property
     def moving(self) -> MovingBodies | None:
@@ -251,8 +263,8 @@ class System(SystemType, ABC):
     def rows(self, cost: StepCost) -> Iterator[Row]:
         """Yield rows of `taskflow check` on a case whose steps have this cost: equations and bodies."""
         yield from self.solver_rows()
-        if self.sim.survey:
-            yield from self.sim.survey.rows()
+        if self.survey:
+            yield from self.survey.rows()
 
     def solver_rows(self) -> Iterator[Row]:
         """Yield rows on the equations and their solver."""

@@ -194,7 +194,7 @@ class Gaps:
         """Examine the complete rows of a piece: numbers [z, y, x] of the shapes at its cells."""
         rows = np.ascontiguousarray(np.moveaxis(numbers, 2 - axis, -1))
         count = rows.shape[-1]
-        begin, end, has = _runs(rows)
+        begin, end, has = runs(rows)
         if not has.size:
             return
         line, first, last = begin // count, begin % count, end % count
@@ -224,7 +224,7 @@ class Gaps:
                 self.narrowest.append(BodyGap(int(cells[n]), axis, cell))
 
 
-def _runs(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def runs(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return runs of cells of the same shape in a row: the indices of the first and the last one, and the number."""
     flat, begins = rows.reshape(-1), np.empty(rows.shape, bool)
     begins[..., 0] = True

@@ -172,6 +172,15 @@ def test_first(name, keys, place):
     assert place(shape(name, {**SMALL[name], **keys}).grid()) == pytest.approx(0.01, rel=1e-10)
 
 
+def test_a_negative_stretching_makes_cells_narrow_in_the_middle():
+    keys = {"cells": [20, 6, 1], "lengths": [2, 1, 1], "stretching": [-3, 0, 0]}
+    widths = np.diff(shape("box", keys).grid().charts[0].vertices[0, 0, 0])
+    assert widths.sum() == pytest.approx(2)
+    np.testing.assert_allclose(widths, widths[::-1])
+    assert (np.diff(widths[10:]) > 0).all()
+    assert widths[10] == pytest.approx(2 * np.sinh(0.3) / np.sinh(3) / 2)
+
+
 def test_growth():
     points = shape("o-grid", {**SMALL["o-grid"], "growth": 1.1}).grid().charts[0].vertices[0, 0, :, 0]
     np.testing.assert_allclose(np.diff(points)[1:] / np.diff(points)[:-1], 1.1, rtol=1e-10)

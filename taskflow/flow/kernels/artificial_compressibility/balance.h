@@ -4,6 +4,7 @@
 #include "carried.h"
 #include "viscous.h"
 #include "eddies.h"
+#include "surfaces.h"
 
 #ifdef PLANAR
 constexpr int AXES = 2;
@@ -46,8 +47,8 @@ FN void put(real* numbers, const State& a) { numbers[0] = a.p, numbers[1] = a.u.
 FN State state(const real* numbers) { return {numbers[0], {numbers[1], numbers[2], numbers[3]}}; }
 
 // All that is loaded comes first: a GPU loads nothing while it finds a root.
-template <class Q, class Heat, class Kept, class F, class Geometry, class B, class Swept, class Eddies, class Lengths>
-FN auto passing(const FieldsOf<Q>& q, Heat T, Kept, const Geometry& g, InByte sides, B b, Swept field, Eddies nu_t, const F& f,
+template <class Q, class Heat, class Kept, class F, class Geometry, class B, class Swept, class Eddies, class Aperture, class Lengths>
+FN auto passing(const FieldsOf<Q>& q, Heat T, Kept, const Geometry& g, InByte sides, B b, Swept field, Eddies nu_t, Aperture aperture, const F& f,
                 const Lengths& steps, const Numbers& n) {
   using P = Passing<Heat, Kept>;
   const auto A = steps.template of<F::axis>();
@@ -56,13 +57,13 @@ FN auto passing(const FieldsOf<Q>& q, Heat T, Kept, const Geometry& g, InByte si
   const Vector friction = strain_on<F::axis>(nu_t, g, conduct, q.u, q.v, q.w, f, steps);
   const auto warmth = heat_on(T, conduct, f, steps);
   const auto swept = swept_by<F::axis>(field, f);
-  const auto flux = through(rows(q, f, A), g, f, side, compressibility(b, n, f - A, f), n, swept);
+  const auto flux = through(continued(rows(q, f, A), aperture, f, side), g, f, side, compressibility(b, n, f - A, f), n, swept);
   const State rubbed = present<Kept> ? flux.added() : flux.all();
   Values<P::count> out;
   if constexpr (present<Kept>) put(out.of, flux.carried());
   put(out.of + (present<Kept> ? P::added : 0), {rubbed.p, plus(rubbed.u, -viscosity_on(nu_t, n, f - A, f), friction)});
   if constexpr (present<Heat>) out.of[P::heat] = heat_through(warmth, relative(flux.mass(), swept), side, diffusivity_on(nu_t, n, f - A, f), n);
-  return out;
+  return opened(out, aperture, f);
 }
 
 // Forces per mass: one everywhere, one of each cell, and the lift of warm fluid

@@ -95,6 +95,22 @@ struct Rows {
 template <class Q, class At, class Step>
 FN Rows rows(const FieldsOf<Q>& q, const At& at, Step A) { return {row(q.p, at, A), row(q.u, at, A), row(q.v, at, A), row(q.w, at, A)}; }
 
+// Behind faces that are closed by a body values continue along a line, next to a side as they are.
+FN Row continued(Row q, bool low, bool high, bool straight) {
+  if (low) q.a = straight ? 2 * q.b - q.c : q.b;
+  if (high) q.d = straight ? 2 * q.c - q.b : q.c;
+  return q;
+}
+template <class F>
+FN Rows continued(const Rows& q, None, const F&, const Lying&) { return q; }
+template <class F>
+FN Rows continued(const Rows& q, InValues<3> aperture, const F& f, const Lying& side) {
+  constexpr int D = F::axis, x = D == 0, y = D == 1, z = D == 2;
+  const bool low = aperture(f, D, -x, -y, -z) == 0, high = aperture(f, D, x, y, z) == 0, straight = side.kind == INTERIOR;
+  return {continued(q.p, low, high, straight), continued(q.u, low, high, straight), continued(q.v, low, high, straight),
+          continued(q.w, low, high, straight)};
+}
+
 // The states on a face: a pair of each number
 struct States {
   State one, other;

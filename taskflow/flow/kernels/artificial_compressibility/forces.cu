@@ -40,14 +40,14 @@ struct OnFace {
   double mass;
   Sums<10> of;  // force of pressure, of friction, moment of both, and heat, on what is beyond
 };
-template <class Geometry, class Heat, class X, class Y_, class Z_, class Eddies>
-FN OnFace leaving(const Fields& q, Heat T, InByte sides, const Geometry& g, Eddies nu_t, X x, Y_ y, Z_ z, const Cell& cell, const Steps& steps,
+template <class Geometry, class Heat, class X, class Y_, class Z_, class Eddies, class Aperture>
+FN OnFace leaving(const Fields& q, Heat T, InByte sides, const Geometry& g, Eddies nu_t, Aperture aperture, X x, Y_ y, Z_ z, const Cell& cell, const Steps& steps,
                    Index R, Index S, const Numbers& n, const Lever& about) {
   const Index A = steps.of<AXIS>();
   const auto f = end_face<AXIS>(cell, HIGH, A);
   const Lying side = lying_on(sides, f, A);
-  const double sign = HIGH ? 1 : -1;
-  const auto flux = through(rows(q, f, A), g, f, side, compressibility(None{}, n, f, f), n, None{});
+  const double sign = (HIGH ? 1 : -1) * double(open_share(aperture, f));
+  const auto flux = through(continued(rows(q, f, A), aperture, f, side), g, f, side, compressibility(None{}, n, f, f), n, None{});
   const auto conduct = diffusion<AXIS>(g, f);
   const real mass = flux.mass();
   const Vector carried = flux.carried().u;
@@ -62,28 +62,28 @@ FN OnFace leaving(const Fields& q, Heat T, InByte sides, const Geometry& g, Eddi
   return {sign * mass, {{p[0], p[1], p[2], t[0], t[1], t[2], r[1] * d - r[2] * b, r[2] * a - r[0] * d, r[0] * b - r[1] * a, sign * heat}}};
 }
 
-TASK largest_passing(Range range, In p, In u, In v, In w OPTIONAL(T), InByte sides OPTIONAL(metrics) OPTIONAL(nu_t) OPTIONAL(x) OPTIONAL(y) OPTIONAL(z),
-                     Partial most, Numbers numbers, Lever about) {
+TASK largest_passing(Range range, In p, In u, In v, In w OPTIONAL(T), InByte sides OPTIONAL(metrics) OPTIONAL(nu_t) OPTIONAL(aperture) OPTIONAL(x) OPTIONAL(y)
+                     OPTIONAL(z), Partial most, Numbers numbers, Lever about) {
   FRAME(range)
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
   reduce_cells(range, most, MAX, CELL(c) {
-    const OnFace here = leaving(q, T, sides, g, nu_t, x, y, z, c, {X, Y, Z}, R, S, numbers, about);
+    const OnFace here = leaving(q, T, sides, g, nu_t, aperture, x, y, z, c, {X, Y, Z}, R, S, numbers, about);
     double largest = magnitude(here.mass);
     for (int n = 0; n < 10; ++n) largest = Max::fold(largest, here.of.of[n] < 0 ? -here.of.of[n] : here.of.of[n]);
     return largest;
   });
 }
 
-TASK force_on_side(Range range, In p, In u, In v, In w OPTIONAL(T), InByte sides OPTIONAL(metrics) OPTIONAL(nu_t) OPTIONAL(x) OPTIONAL(y) OPTIONAL(z),
-                   ExactPartial<10> force, In64 most, Numbers numbers, Lever about) {
+TASK force_on_side(Range range, In p, In u, In v, In w OPTIONAL(T), InByte sides OPTIONAL(metrics) OPTIONAL(nu_t) OPTIONAL(aperture) OPTIONAL(x) OPTIONAL(y)
+                   OPTIONAL(z), ExactPartial<10> force, In64 most, Numbers numbers, Lever about) {
   FRAME(range)
   const Fields q{p, u, v, w};
   const auto g = geometry(metrics, numbers);
-  exact_sum_cells(range, force, most, CELL(c) { return leaving(q, T, sides, g, nu_t, x, y, z, c, {X, Y, Z}, R, S, numbers, about).of; });
+  exact_sum_cells(range, force, most, CELL(c) { return leaving(q, T, sides, g, nu_t, aperture, x, y, z, c, {X, Y, Z}, R, S, numbers, about).of; });
 }
 
-TASK mass_through_side(Range range, In p, In u, In v, In w, InByte sides OPTIONAL(metrics), ExactPartial<1> mass, In64 most, Numbers numbers) {
+TASK mass_through_side(Range range, In p, In u, In v, In w, InByte sides OPTIONAL(metrics) OPTIONAL(aperture), ExactPartial<1> mass, In64 most, Numbers numbers) {
   FRAME(range)
   const Fields q{p, u, v, w};
   const Steps steps{X, Y, Z};
@@ -91,7 +91,8 @@ TASK mass_through_side(Range range, In p, In u, In v, In w, InByte sides OPTIONA
   exact_sum_cells(range, mass, most, CELL(c) {
     const Index A = steps.of<AXIS>();
     const auto f = end_face<AXIS>(c, HIGH, A);
-    const auto flux = through(rows(q, f, A), g, f, lying_on(sides, f, A), compressibility(None{}, numbers, f, f), numbers, None{});
-    return Sums<1>{{(HIGH ? 1 : -1) * double(flux.mass())}};
+    const Lying side = lying_on(sides, f, A);
+    const auto flux = through(continued(rows(q, f, A), aperture, f, side), g, f, side, compressibility(None{}, numbers, f, f), numbers, None{});
+    return Sums<1>{{(HIGH ? 1 : -1) * double(open_share(aperture, f)) * double(flux.mass())}};
   });
 }

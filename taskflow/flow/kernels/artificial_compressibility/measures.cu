@@ -1,6 +1,7 @@
 // Numbers of all cells: the longest step of all, the compressibility of each, norms of residuals, the level of the pressure.
 #include "cell.h"
 #include "pace.h"
+#include "surfaces.h"
 
 FN real compressible(None, Index, const Numbers& n) { return n.compressibility; }
 FN real compressible(In b, Index c, const Numbers&) { return b[c]; }
@@ -60,11 +61,11 @@ TASK sum_of_squares(Range range, In q, ExactPartial<1> squares, In64 most) {
   exact_sum_cells(range, squares, *most * *most, CELL(c) { return Sums<1>{{double(q[c]) * double(q[c])}}; });
 }
 
-TASK content(Range range, In q OPTIONAL(metrics), ExactPartial<2> sums, In64 most, Numbers numbers) {
+TASK content(Range range, In q OPTIONAL(metrics) OPTIONAL(fluid), ExactPartial<2> sums, In64 most, Numbers numbers) {
   const auto g = geometry(metrics, numbers);
   const double largest = numbers.volume, bound = *most * largest;
   exact_sum_cells(range, sums, Sums<2>{{largest, bound}}, CELL(c) {
-    const double volume = g.volume(c);
+    const double volume = filled(g.volume(c), fluid, c);
     return Sums<2>{{volume, volume * double(q[c])}};
   });
 }

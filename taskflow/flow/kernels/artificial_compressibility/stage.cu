@@ -71,7 +71,7 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
   const real pace = real(*step);
   const auto change = number(rate);
   using P = Passing<decltype(T), decltype(d_p)>;
-  const auto face = CELL(f) { return passing(q, warm, d_p, g, sides, b, swept, nu_t, f, lengths, numbers); };
+  const auto face = CELL(f) { return passing(q, warm, d_p, g, sides, b, swept, nu_t, None{}, f, lengths, numbers); };
   const auto begun = fields(Memory::own<0>(p_0), Memory::own<1>(u_0), Memory::own<2>(v_0), Memory::own<3>(w_0));
   const auto begun_T = Memory::own<4>(T_0);
   balance_held<P::count, AXES, Memory>(range, face, STORE(c, out) {
@@ -90,22 +90,24 @@ TASK stage(Range range, In p, In u, In v, In w, In p_0, In u_0, In v_0, In w_0, 
   }, all(p, u, v, w, T), all(p_0, u_0, v_0, w_0, T_0), metrics);
 }
 
-TASK residual(Range range, In p, In u, In v, In w, Out p_new, Out u_new, Out v_new, Out w_new OPTIONAL(T) OPTIONAL(T_new) OPTIONAL(source),
-              InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z)
-              OPTIONAL(rate), Numbers numbers) {
+TASK residual(Range range, In p, In u, In v, In w, InByte sides, Out p_new, Out u_new, Out v_new, Out w_new OPTIONAL(T) OPTIONAL(T_new)
+              OPTIONAL(source) OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(f_x) OPTIONAL(f_y) OPTIONAL(f_z)
+              OPTIONAL(aperture) OPTIONAL(wall) OPTIONAL(fluid) OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
+  const Steps steps{X, Y, Z};
   const auto lengths = held_steps(range);
   const auto q = fields(Memory::field<0>(p), Memory::field<1>(u), Memory::field<2>(v), Memory::field<3>(w));
   const auto warm = Memory::field<4>(T);
   const auto g = geometry(Memory::values(metrics), numbers);
   const auto change = number(rate);
   using P = Passing<decltype(T), None>;
-  const auto face = CELL(f) { return passing(q, warm, None{}, g, sides, b, swept, nu_t, f, lengths, numbers); };
+  const auto face = CELL(f) { return passing(q, warm, None{}, g, sides, b, swept, nu_t, aperture, f, lengths, numbers); };
   balance_held<P::count, AXES, Memory>(range, face, STORE(c, out) {
     const real volume = g.volume(c), inverse = g.inverse_volume(c);
     const State leaving = state(out.of);
     const Vector force = lifted(pushed(f_x, f_y, f_z, c, numbers), T, c, numbers);
-    const Vector balance = changing(inverse * plus(leaving.u, -volume, force), change, q.velocity(c));
+    const Vector momentum = plus(adhering(leaving.u, wall, p, u, v, w, c, steps, numbers), -filled(volume, fluid, c), force);
+    const Vector balance = changing(inverse * momentum, filled(change, fluid, c), q.velocity(c));
     keep({inverse * leaving.p, balance}, p_new, u_new, v_new, w_new, c);
     keep_heat_rate(T_new, T, source, c, inverse, volume, heat<P>(warm, c, out), change);
   }, all(p, u, v, w, T), all(), metrics);

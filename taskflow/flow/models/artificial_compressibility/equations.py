@@ -36,12 +36,12 @@ def power_of_two(number: float) -> float:
     return 2.0 ** round(math.log2(number))
 
 
-def _reads(pressure: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
-    """Return the stencils of a residual for the pressure, diffusing fields, and `sides` and metrics. Its derivative
-    also reads the direction.
+def _reads(lines: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
+    """Return the stencils of a residual for the pressure and open shares of faces, diffusing fields, and `sides` and
+    metrics. Its derivative also reads the direction.
     """
-    pressures, places = dict.fromkeys(("p", "p_d"), pressure), dict.fromkeys(("sides", "metrics"), beside)
-    return MappingProxyType({**pressures, **dict.fromkeys(DIFFUSING, rest), **places})
+    along, places = dict.fromkeys(("p", "p_d", "aperture"), lines), dict.fromkeys(("sides", "metrics"), beside)
+    return MappingProxyType({**along, **dict.fromkeys(DIFFUSING, rest), **places})
 
 
 @dataclass(frozen=True)

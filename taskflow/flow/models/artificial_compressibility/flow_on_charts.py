@@ -58,6 +58,7 @@ class CollocatedFlow(Model):
     - `more_edges`: edges that are not between two sides, where other than four charts meet or a side ends at a seam
     - `real`: physical time steps, in which the grid may move (`moves`). Then the field `swept` has the volume swept by
       faces per time in the step.
+    - `bodies`: charts have bodies at rest, with the fields `aperture`, `wall` and `fluid` of their surfaces
     - `turbulence`: only with physical time steps and without `spacing`, see `eddies`
     - `unit`: the unit of length of kernels, a power of two near the cell size. Products of areas and volumes then stay
       within single precision, and scaling is exact. Metrics, `swept`, the filter of eddies, `f_x`, `f_y`, `f_z` and
@@ -81,6 +82,7 @@ class CollocatedFlow(Model):
     more_edges: tuple[Edge, ...] = ()
     real: DualTime | None = None
     moves: bool = False
+    bodies: bool = False
     turbulence: Turbulence | None = None
     look: ClassVar[int] = 10  # steps of pseudo-time between looks in real time: an even number
 
@@ -116,9 +118,10 @@ class CollocatedFlow(Model):
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """Fields that no program writes, except `sides` and `metrics`."""
+        """Single-valued fields that no program writes, except `sides`."""
         varying = ("u_s", "v_s", "w_s") if any(side.varying for side in self.sides) else ()
-        return (*varying, *(("f_x", "f_y", "f_z") if self.body_force else ()), *eddies.constants(self.turbulence))
+        force, fluid = ("f_x", "f_y", "f_z") if self.body_force else (), ("fluid",) if self.bodies else ()
+        return (*varying, *force, *fluid, *eddies.constants(self.turbulence))
 
     @property
     def prognostic(self) -> dict[str, float]:
@@ -211,7 +214,9 @@ class CollocatedFlow(Model):
         else:
             most, sums = f.scalar("most"), f.scalar("content")
             yield measures.largest(f.p, over=self.cells, most=most)
-            yield measures.content(f.p, self.metrics(f), over=self.cells, sums=sums, most=most, numbers=self.numbers)
+            fluid = f.fluid if self.bodies else None
+            where: dict[str, Any] = {"over": self.cells, "numbers": self.numbers}
+            yield measures.content(f.p, self.metrics(f), fluid, sums=sums, most=most, **where)
             yield measures.take_off_mean(f.p, over=self.cells, sums=sums)
 
     def ghosts(self, f: Roles, age: str) -> Iterator[Launch]:
@@ -256,6 +261,10 @@ class CollocatedFlow(Model):
         force = self.of(f, ("past_u", "past_v", "past_w"), "") if self.real else acting
         swept, b = f.swept if self.moves else None, f.b if self.method.local else None
         return f.sides, self.metrics(f), swept, b, f.nu_t if self.turbulence else None, force
+
+    def surface_fields(self, f: Roles) -> tuple[str, str, str] | None:
+        """Return the fields of the surfaces of bodies, or None without bodies."""
+        return (f.aperture, f.wall, f.fluid) if self.bodies else None
 
     def past(self, f: Roles, name: str | None) -> str | None:
         """Return the field that previous levels add to T or a scalar, or None."""
@@ -305,8 +314,9 @@ def _residual(model: CollocatedFlow, f: Roles, carried: str | None, numbers: Num
     """Return the residual of the flow, with a transported quantity."""
     heat = (f[carried], f[f"{carried}_new"]) if carried else None
     return residual(
-        tuple(f[name] for name in "puvw"), tuple(f[f"{name}_new"] for name in "puvw"), heat,
-        model.past(f, carried), *model.place(f), over=model.cells, rate=model.change(f), numbers=numbers,
+        (f.p, f.u, f.v, f.w, f.sides), tuple(f[f"{name}_new"] for name in "puvw"), heat,
+        model.past(f, carried), *model.place(f)[1:], model.surface_fields(f), over=model.cells, rate=model.change(f),
+        numbers=numbers,
     )  # fmt: skip
 
 

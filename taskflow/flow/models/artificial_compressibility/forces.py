@@ -12,6 +12,7 @@ import numpy as np
 from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.artificial_compressibility.bodies import APERTURE
 from taskflow.flow.models.artificial_compressibility.equations import Numbers
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, CollocatedFlow
 from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, EDDIES, FLOW, METRICS
@@ -44,7 +45,8 @@ class Lever:
 
 @task(kernel=TEXT)
 def largest_passing(
-    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, nu_t: EDDIES, vertices: VERTICES,
+    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, nu_t: EDDIES, aperture: APERTURE,
+    vertices: VERTICES,
     *, on: Face, most: Reduce[max], numbers: Numbers, about: Lever,
 ) -> None:  # fmt: skip
     """most = the largest magnitude of any summed flux through one face."""
@@ -52,7 +54,8 @@ def largest_passing(
 
 @task(kernel=TEXT)
 def force_on_side(
-    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, nu_t: EDDIES, vertices: VERTICES,
+    flow: FLOW, T: Read[AROUND] | None, sides: ReadByte[BESIDE], metrics: METRICS, nu_t: EDDIES, aperture: APERTURE,
+    vertices: VERTICES,
     *, on: Face, force: Reduce["exact sum", 10], most: Scalar, numbers: Numbers, about: Lever,
 ) -> None:  # fmt: skip
     """force = sums over faces of p S, of -viscosity (grad u + (grad u)^T) . S, of r times their sum, and of the flux of
@@ -65,7 +68,7 @@ def force_on_side(
 
 @task(kernel=TEXT)
 def mass_through_side(
-    flow: FLOW, sides: ReadByte[BESIDE], metrics: METRICS,
+    flow: FLOW, sides: ReadByte[BESIDE], metrics: METRICS, aperture: APERTURE,
     *, on: Face, mass: Reduce["exact sum", 1], most: Scalar, numbers: Numbers,
 ) -> None:  # fmt: skip
     """mass = sum over faces of the mass flux out of the fluid."""
@@ -98,6 +101,7 @@ class Forces:
         """Compute the scalars that `of` reads. Needs ghost values of the present state."""
         model, flow = self.model, tuple(f[name] for name in STATE)
         T, metrics = f.T if model.heat else None, model.metrics(f)
+        share = f.aperture if model.bodies else None
         corners, nu_t = (f.x, f.y, f.z) if self.vertices else None, f.nu_t if model.turbulence else None
         for side in self.sides:
             about = Lever(triple(at / model.unit for at in self.about.get(side.name, (0.0, 0.0, 0.0))))
@@ -105,14 +109,15 @@ class Forces:
                 most, sums, mass = (f.scalar(f"{side.name}.{face}.{what}") for what in ("most", "force", "mass"))
                 inside = tuple(patch.cells for patch in side.patches if patch.face == face)
                 where: dict[str, Any] = {"over": inside, "on": face, "numbers": model.numbers, "most": most}
-                yield largest_passing(flow, T, f.sides, metrics, nu_t, corners, about=about, **where)
-                yield force_on_side(flow, T, f.sides, metrics, nu_t, corners, about=about, force=sums, **where)
-                yield mass_through_side(flow, f.sides, metrics, mass=mass, **where)
+                yield largest_passing(flow, T, f.sides, metrics, nu_t, share, corners, about=about, **where)
+                yield force_on_side(flow, T, f.sides, metrics, nu_t, share, corners, about=about, force=sums, **where)
+                yield mass_through_side(flow, f.sides, metrics, share, mass=mass, **where)
                 for scalar in model.passive if self.scalars else ():
                     most, sums = (f.scalar(f"{side.name}.{face}.{scalar.name}.{what}") for what in ("most", "force"))
                     where |= {"numbers": model.carrying(scalar), "most": most, "about": about}
-                    yield largest_passing(flow, f[scalar.name], f.sides, metrics, nu_t, corners, **where)
-                    yield force_on_side(flow, f[scalar.name], f.sides, metrics, nu_t, corners, force=sums, **where)
+                    fields = flow, f[scalar.name], f.sides, metrics, nu_t, share, corners
+                    yield largest_passing(*fields, **where)
+                    yield force_on_side(*fields, force=sums, **where)
 
     def of(self, scalars: Mapping[str, float], side: Side) -> Force:
         """Return the force on a side."""

@@ -49,8 +49,13 @@ def sum_of_squares(q: Read, *, squares: Reduce["exact sum", 1], most: Scalar) ->
 
 
 @task(kernel=TEXT)
-def content(q: Read, metrics: METRICS, *, sums: Reduce["exact sum", 2], most: Scalar, numbers: Numbers) -> None:
-    """sums = sums of V and of V q; `most` is the largest |q|, and `numbers.volume` the largest volume."""
+def content(
+    q: Read, metrics: METRICS, fluid: Read | None,
+    *, sums: Reduce["exact sum", 2], most: Scalar, numbers: Numbers,
+) -> None:  # fmt: skip
+    """sums = sums of V and of V q, of the fluid in cells that bodies cut. `most` is the largest |q|, and
+    `numbers.volume` the largest volume.
+    """
 
 
 @task(kernel=TEXT)

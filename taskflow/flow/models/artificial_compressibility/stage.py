@@ -11,12 +11,14 @@ increase by `share` times nu_t.
 from __future__ import annotations
 
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.artificial_compressibility.bodies import SURFACES
 from taskflow.flow.models.artificial_compressibility.equations import EDGES, LINES, SHORT, Numbers
 from taskflow.runtime.tasks import Components, Read, ReadByte, ReadWrite, Scalar, Write, task
 
 TEXTS = KERNELS / "artificial_compressibility"
 AROUND, BESIDE = LINES | EDGES, SHORT | EDGES
 FLOW = Components(p=Read[LINES], u=Read[AROUND], v=Read[AROUND], w=Read[AROUND])
+PLACED = Components(**FLOW.privileges, sides=ReadByte[BESIDE])
 AGES = Components(
     **FLOW.privileges, p_0=Read, u_0=Read, v_0=Read, w_0=Read, p_new=Write, u_new=Write, v_new=Write, w_new=Write,
     sides=ReadByte[BESIDE],
@@ -49,11 +51,13 @@ def stage(
 
 @task(kernel=TEXTS / "stage.cu")
 def residual(
-    flow: FLOW, new: NEXT, heat: Components(T=Read[AROUND], T_new=Write) | None, source: Read | None,
-    sides: ReadByte[BESIDE], metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE,
-    *, rate: Scalar | None, numbers: Numbers,
+    flow: PLACED, new: NEXT, heat: Components(T=Read[AROUND], T_new=Write) | None, source: Read | None,
+    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, force: FORCE,
+    surfaces: SURFACES, *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """q_new = R(q) / V; in physical time with `rate` q for u, v, w and T."""
+    """q_new = R(q) / V; in physical time with `rate` q for u, v, w and T. With `surfaces` of bodies fluxes pass the
+    open shares of faces, R also has what the surfaces take, and forces and `rate` act in the open share of V.
+    """
 
 
 @task(kernel=TEXTS / "transport.cu")

@@ -25,7 +25,7 @@ from taskflow.geometry.grids.generators.options import (
     key,
     written,
 )
-from taskflow.geometry.grids.generators.spacing import both_ends
+from taskflow.geometry.grids.generators.spacing import both_ends, in_the_middle
 from taskflow.geometry.grids.multiblock.assembly import LEAST, Part, assembled, turned
 from taskflow.geometry.grids.multiblock.grid import MultiBlockGrid, Vector
 from taskflow.runtime.regions import SIDES
@@ -47,7 +47,8 @@ class _Lattice(GridShape):
     origin: Vector = key(NUMBERS, "the corner at the low ends", (0.0, 0.0, 0.0))
     stretching: Vector = key(
         STRENGTHS,
-        "a for each direction: vertices at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends. 0: equal cells",
+        "a for each direction: vertices at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends. If a < 0 at"
+        " (1 + sinh(a (2 xi - 1)) / sinh a) / 2, narrow in the middle. 0: equal cells",
         (0.0, 0.0, 0.0),
     )
     periodic: tuple[str, ...] = key(AXES, "directions whose two sides are joined", ())
@@ -60,7 +61,8 @@ class _Lattice(GridShape):
     @property
     def places(self) -> list[np.ndarray]:
         """Vertices along the three edges, as fractions of their lengths."""
-        return [both_ends(n, a) for n, a in zip(self.cells, self.stretching, strict=True)]
+        lines = zip(self.cells, self.stretching, strict=True)
+        return [in_the_middle(n, -a) if a < 0 else both_ends(n, a) for n, a in lines]
 
     @property
     def edges(self) -> list[Vector]:

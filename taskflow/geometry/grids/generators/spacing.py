@@ -1,4 +1,4 @@
-"""Vertices along a line from 0 to 1: equally spaced, or clustered at one end or both."""
+"""Vertices along a line from 0 to 1: equally spaced, or clustered at one end, both, or in the middle."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def both_ends(cells: int, strength: float) -> np.ndarray:
         return equal(cells)
     half = np.tanh(strength * (2 * equal(cells) - 1)) / np.tanh(strength)
     return _ended((1 + half) / 2)
+
+
+def in_the_middle(cells: int, strength: float) -> np.ndarray:
+    """Return (1 + sinh(a (2 xi - 1)) / sinh a) / 2 with strength a > 0: narrow in the middle."""
+    return _ended((1 + np.sinh(strength * (2 * equal(cells) - 1)) / np.sinh(strength)) / 2)
 
 
 def one_end(cells: int, strength: float) -> np.ndarray:

@@ -37,12 +37,13 @@ FN void each_side(F f) {
 #endif
 }
 
-template <class Geometry, class B, class Swept, class Eddies, class Coupling, class Pivot>
+template <class Geometry, class B, class Swept, class Eddies, class Aperture, class Coupling, class Pivot>
 struct Elimination {
   In u, v, w;
   B b;
   Swept swept;
   Eddies nu_t;
+  Aperture aperture;
   Geometry g;
   Steps steps;
   Coupling coupling;
@@ -52,8 +53,8 @@ struct Elimination {
 #ifndef GPU
   // The same in the tile of a cell
   INLINE auto tile(const Cell& c) const {
-    using Here = Elimination<Geometry, B, Swept, Eddies, decltype(coupling.tile(c)), Pivot>;
-    return Here{u, v, w, b, swept, nu_t, g, steps, coupling.tile(c), pivot, numbers};
+    using Here = Elimination<Geometry, B, Swept, Eddies, Aperture, decltype(coupling.tile(c)), Pivot>;
+    return Here{u, v, w, b, swept, nu_t, aperture, g, steps, coupling.tile(c), pivot, numbers};
   }
 #endif
   INLINE Columns begun(const Cell& c, int first) const {
@@ -71,7 +72,7 @@ struct Elimination {
   // A(there, here) of the neighbour beyond a side
   template <int SIDE>
   INLINE Columns back(const Cell& c, int first) const {
-    const auto f = across<SIDE>(g, b, swept, c, steps, numbers);
+    const auto f = across<SIDE>(g, b, swept, aperture, c, steps, numbers);
     const Index beyond = f.beyond;
     const real friction = viscosity_on(nu_t, numbers, c, beyond) * f.conductance;
     return coupled_columns(first, {u[beyond], v[beyond], w[beyond]}, {u[c], v[c], w[c]}, real(-1) * f.area, friction, f.b, turned(-1, f.swept));
@@ -142,12 +143,12 @@ struct Elimination {
 #endif
 
 TASK invert(Range range, In u, In v, In w, InPrivate<48, Real_coupling_low> coupling_low, InPrivate<48, Real_coupling_high> coupling_high,
-            InOutValuesOf<16, Real_pivot> pivot OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t), Sweep sweep, Numbers numbers) {
+            InOutValuesOf<16, Real_pivot> pivot OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(aperture), Sweep sweep, Numbers numbers) {
   STRIDES(range)
   const auto g = geometry(metrics, numbers);
   const auto coupling = halves(coupling_low, coupling_high);
-  using All = Elimination<decltype(g), decltype(b), decltype(swept), decltype(nu_t), decltype(coupling), decltype(pivot)>;
-  const All all{u, v, w, b, swept, nu_t, g, {X, Y, Z}, coupling, pivot, numbers};
+  using All = Elimination<decltype(g), decltype(b), decltype(swept), decltype(nu_t), decltype(aperture), decltype(coupling), decltype(pivot)>;
+  const All all{u, v, w, b, swept, nu_t, aperture, g, {X, Y, Z}, coupling, pivot, numbers};
 #ifdef GPU
   invert_tile(range, sweep, all);
 #else

@@ -29,8 +29,9 @@ template <class All>
 FN Block low_back(const All& all, int axis, const Cell& c) {
   const Index beyond = c - (axis == 0 ? all.steps.x : axis == 1 ? all.steps.y : all.steps.z);
   const Vector s = low_face(all.g, axis, c);
-  const real friction = viscosity_on(all.nu_t, all.numbers, c, beyond) * low_conductance(all.g, axis, c, s);
-  return coupled({all.u[beyond], all.v[beyond], all.w[beyond]}, {all.u[c], all.v[c], all.w[c]}, s, friction,
+  const real share = coupling_share(all.aperture, axis, c);
+  const real friction = viscosity_on(all.nu_t, all.numbers, c, beyond) * (share * low_conductance(all.g, axis, c, s));
+  return coupled({all.u[beyond], all.v[beyond], all.w[beyond]}, {all.u[c], all.v[c], all.w[c]}, share * s, friction,
                  compressible(all.b, all.numbers, c, beyond), low_sweep(all.swept, axis, c));
 }
 

@@ -21,16 +21,17 @@ template <int N>
 FN void add_back(Block& m, Vector back) { m.of[5 + N] += back.x, m.of[9 + N] += back.y, m.of[13 + N] += back.z; }
 
 // What a face gives to the block of its cell, and the block for the cell beyond
-template <int SIDE, class Geometry, class B, class Swept, class Eddies, class C, class Coupling>
-FN void face(const Fields& q, B b, Swept swept, Eddies nu_t, InByte sides, const Geometry& g, const C& c, const Steps& steps, const Numbers& n, Block& own,
-             const Coupling& coupling) {
-  const auto f = across<SIDE>(g, b, swept, c, steps, n);
+template <int SIDE, class Geometry, class B, class Swept, class Eddies, class Aperture, class C, class Coupling>
+FN void face(const Fields& q, B b, Swept swept, Eddies nu_t, Aperture aperture, InByte sides, const Geometry& g, const C& c, const Steps& steps, const Numbers& n,
+             Block& own, const Coupling& coupling) {
+  const auto f = across<SIDE>(g, b, swept, aperture, c, steps, n);
   const Vector s = f.area, u = q.velocity(c), v = q.velocity(f.beyond);
   const real half = real(0.5), friction = viscosity_on(nu_t, n, c, f.beyond) * f.conductance;
   int kind = INTERIOR;
   if constexpr (!C::amid) kind = sides[f.beyond];
   Block other{};
-  if (kind == INTERIOR || kind == FAR) {
+  if (f.shut) {
+  } else if (kind == INTERIOR || kind == FAR) {
     add_pressure(own, half, s), add_convection(own, half, u, s, f.swept), add_friction(own, friction);
     add_absolute(own, half, absolute(half * (u + v), s, f.b, f.swept), s, reciprocal(f.b));
     if (kind == INTERIOR) other = coupled(u, v, s, friction, f.b, f.swept);
@@ -42,6 +43,12 @@ FN void face(const Fields& q, B b, Swept swept, Eddies nu_t, InByte sides, const
     add_pressure(own, 1, s), add_friction(own, 2 * friction);
   }
   store(coupling, c, block_of(SIDE), other);
+}
+
+// The surface of a body in a cell: its pressure and velocity are those of the cell.
+FN void adhere(Block&, None, const Cell&, const Numbers&) {}
+FN void adhere(Block& m, InWall wall, const Cell& c, const Numbers& n) {
+  add_pressure(m, 1, three(wall, c, 0)), add_friction(m, n.viscosity * wall(c, 3));
 }
 
 // Cells beside no end of a range: sides lie there alone
@@ -61,8 +68,9 @@ FN void keep(const Stored& stored, const Cell& c, const Block& m) {
   if constexpr (N < 15) keep<Stored, N + 1>(stored, c, m);
 }
 
-TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<48, Real_coupling_low> coupling_low, OutPrivate<48, Real_coupling_high> coupling_high,
-            OutValuesOf<16, Real_pivot> pivot OPTIONAL(own), In pseudo, InByte sides OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(rate), Numbers numbers) {
+TASK matrix(Range range, In p, In u, In v, In w, InByte sides, OutPrivate<48, Real_coupling_low> coupling_low, OutPrivate<48, Real_coupling_high> coupling_high,
+            OutValuesOf<16, Real_pivot> pivot OPTIONAL(own), In pseudo OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t)
+            OPTIONAL(aperture) OPTIONAL(wall) OPTIONAL(fluid) OPTIONAL(rate), Numbers numbers) {
   STRIDES(range)
   const Steps steps{X, Y, Z};
   const Fields q{p, u, v, w};
@@ -71,13 +79,14 @@ TASK matrix(Range range, In p, In u, In v, In w, OutPrivate<48, Real_coupling_lo
   const auto blocks = [=](const auto& c, const auto& coupling) __attribute__((always_inline)) {
     Block block{};
     block.of[0] = pseudo[c] * reciprocal(compressible(b, numbers, c, c));
-    add_friction(block, both(pseudo[c], change, g.volume(c)));
-    face<0>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
-    face<2>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
+    add_friction(block, both(pseudo[c], filled(change, fluid, c), g.volume(c)));
+    adhere(block, wall, c, numbers);
+    face<0>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling), face<1>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling);
+    face<2>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling), face<3>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling);
 #ifdef PLANAR
     store(coupling, c, block_of(4), Block{}), store(coupling, c, block_of(5), Block{});
 #else
-    face<4>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, swept, nu_t, sides, g, c, steps, numbers, block, coupling);
+    face<4>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling), face<5>(q, b, swept, nu_t, aperture, sides, g, c, steps, numbers, block, coupling);
 #endif
     keep(pivot, c, block), keep(own, c, block);
   };

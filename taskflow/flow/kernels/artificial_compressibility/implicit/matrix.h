@@ -1,5 +1,6 @@
 // Blocks of 4 x 4 numbers for p, u, v, w, by rows, and what fluxes of first order add to them. Written out: see faces.h.
 #include "compressible.h"
+#include "../surfaces.h"
 
 struct Block {
   real of[16];
@@ -83,18 +84,28 @@ struct Across {
   Vector area;
   real conductance, b;
   Swept swept;
+  bool shut;
 };
 FN None turned(real, None) { return {}; }
 FN real turned(real sign, real swept) { return sign * swept; }
-template <int SIDE, class Geometry, class B, class Field>
-FN auto across(const Geometry& g, B b, Field field, const Cell& c, const Steps& steps, const Numbers& n) {
+// Nothing is coupled across faces that a body closes; they are numbers like others.
+FN bool shut(None, int, const Cell&) { return false; }
+FN bool shut(InValues<3> aperture, int axis, const Cell& f) { return aperture(f, axis) == 0; }
+FN real coupling_share(None, int, const Cell&) { return 1; }
+FN real coupling_share(InValues<3> aperture, int axis, const Cell& f) {
+  const real share = aperture(f, axis);
+  return share == 0 ? real(1) : share;
+}
+template <int SIDE, class Geometry, class B, class Field, class Aperture>
+FN auto across(const Geometry& g, B b, Field field, Aperture aperture, const Cell& c, const Steps& steps, const Numbers& n) {
   constexpr int D = SIDE / 2;
   constexpr bool HIGHER = SIDE % 2;
   const Index beyond = HIGHER ? c + steps.of<D>() : c - steps.of<D>();
   const Cell f{c.i + (HIGHER && D == 0), c.j + (HIGHER && D == 1), c.k + (HIGHER && D == 2), HIGHER ? beyond : Index(c)};
-  const real sign = HIGHER ? 1 : -1;
+  const real sign = HIGHER ? 1 : -1, share = coupling_share(aperture, D, f);
   auto swept = turned(sign, swept_by<D>(field, f));
-  return Across<decltype(swept)>{beyond, sign * whole(g.template face<D>(f)), diffusion<D>(g, f).normal, compressible(b, n, c, beyond), swept};
+  return Across<decltype(swept)>{beyond, (sign * share) * whole(g.template face<D>(f)), share * diffusion<D>(g, f).normal,
+                                 compressible(b, n, c, beyond), swept, shut(aperture, D, f)};
 }
 
 // The block of a cell with the velocity u for another with v, s being the area towards that

@@ -22,7 +22,7 @@ FN Gate gate(const Across<Swept>& f, In u, In v, In w, Eddies nu_t, Index c, con
 template <int SIDE, class Geometry, class B, class Swept, class Eddies, class Carry>
 FN real give(In u, In v, In w, In T, B b, Swept field, Eddies nu_t, InByte sides, const Geometry& g, const Cell& c, const Steps& steps, const Numbers& n,
              const Carry& carry) {
-  const auto f = across<SIDE>(g, b, field, c, steps, n);
+  const auto f = across<SIDE>(g, b, field, None{}, c, steps, n);
   const Gate face = gate(f, u, v, w, nu_t, c, n);
   const int kind = sides[f.beyond];
   const real coming = kind == CLOSED ? real(0) : least_zero(-face.outwards), spared = 1 - T[f.beyond];
@@ -55,7 +55,7 @@ template <int SIDE, class Geometry, class B, class Swept, class Eddies, class Ca
 FN real eliminated(In u, In v, In w, B b, Swept field, Eddies nu_t, const Geometry& g, const SweptCell& c, const Steps& steps, const Carry& carry, In pivot,
                    const Numbers& n) {
   if (!earlier(c, SIDE)) return 0;
-  const auto f = across<SIDE>(g, b, field, c, steps, n);
+  const auto f = across<SIDE>(g, b, field, None{}, c, steps, n);
   const Gate face = gate(f, u, v, w, nu_t, c, n);
   return carry(c, SIDE) * pivot[f.beyond] * -(least_zero(face.outwards) + face.conducted);
 }

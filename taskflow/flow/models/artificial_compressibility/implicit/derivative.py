@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.artificial_compressibility.bodies import SURFACES
 from taskflow.flow.models.artificial_compressibility.equations import LINES, SHORT, Numbers
-from taskflow.flow.models.artificial_compressibility.stage import AROUND, BESIDE, EDDIES, FLOW, METRICS, SWEPT
-from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, task
+from taskflow.flow.models.artificial_compressibility.stage import AROUND, EDDIES, METRICS, PLACED, SWEPT
+from taskflow.runtime.tasks import Components, Read, Scalar, Write, task
 
 TEXTS = KERNELS / "artificial_compressibility" / "implicit"
 DIRECTION = Components(p_d=Read[LINES], u_d=Read[AROUND], v_d=Read[AROUND], w_d=Read[AROUND])
@@ -23,8 +24,8 @@ def pseudo_time(
 
 @task(kernel=TEXTS / "derivative.cu")
 def derivative(
-    flow: FLOW, direction: DIRECTION, out: OUT, heat: HEAT, pseudo: Read, sides: ReadByte[BESIDE], metrics: METRICS,
-    swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, *, rate: Scalar | None, numbers: Numbers,
+    flow: PLACED, direction: DIRECTION, out: OUT, heat: HEAT, pseudo: Read, metrics: METRICS,
+    swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, surfaces: SURFACES, *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """out = (G pseudo + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1, 1), P = diag(0, 1, 1, 1, 1). R is the sum of the
     fluxes out of a cell, with `heat` less V times its lift, and `rate` belongs to the physical time step. Ghost

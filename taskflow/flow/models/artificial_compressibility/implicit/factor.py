@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 
 from taskflow.common.errors import Avoidable, RunFailed
+from taskflow.flow.models.artificial_compressibility.bodies import APERTURE
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLED, PIVOT
@@ -28,7 +29,7 @@ DOWN = Components(p=FALLING, u=FALLING, v=FALLING, w=FALLING)
 @task(kernel=TEXTS / "invert.cu")
 def invert(
     velocity: Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: COUPLED,
-    pivot: RISING.any * PIVOT, metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES,
+    pivot: RISING.any * PIVOT, metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, aperture: APERTURE,
     *, sweep: Sweep, numbers: Numbers,
 ) -> None:  # fmt: skip
     """pivot = D^-1, from the pivot of the matrix. Its first number is infinite if D is singular, with a pivot ratio

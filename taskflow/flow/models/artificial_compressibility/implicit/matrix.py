@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taskflow.flow.models.artificial_compressibility.bodies import NEIGHBOURS, SURFACES
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.flow.models.artificial_compressibility.stage import BESIDE, EDDIES, METRICS, SWEPT
@@ -23,9 +24,10 @@ def place(side: int) -> tuple[str, int]:
 
 @task(kernel=TEXTS / "matrix.cu")
 def matrix(
-    flow: Components(p=Read[SHORT], u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: COUPLES,
-    pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, pseudo: Read, sides: ReadByte[BESIDE],
-    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, *, rate: Scalar | None, numbers: Numbers,
+    flow: Components(**NEIGHBOURS.privileges, sides=ReadByte[BESIDE]), coupling: COUPLES,
+    pivot: Write.any * PIVOT, own: Write.private * PIVOT | None, pseudo: Read,
+    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, surfaces: SURFACES,
+    *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """The blocks of G pseudo + V P rate + dR_1/dQ, see `derivative`. R_1 has first-order fluxes with constant |A|, and
     friction only along the lines of cells. The pressure on a wall equals the pressure in the adjacent cell.
@@ -34,5 +36,5 @@ def matrix(
 
     with the viscosity on faces, but without the transposed gradient of the eddy stress. `own` also has the pivot.
     Nothing is coupled across sides. There the pivot has the homogeneous condition: zero velocity on walls and inflows,
-    zero pressure at outflows, zero free stream.
+    zero pressure at outflows, zero free stream. Surfaces of bodies have the pressure and the velocity of their cell.
     """

@@ -179,9 +179,9 @@ class ImplicitCompressibility(ImplicitScalars):
     def product(self, f: Roles) -> Iterator[Launch]:
         """new = (V G / dtau + dR/dQ) z."""
         yield from self.changing_ghosts(f)
-        place, heat = self.place(f)[:-1], (f.T, f.T_z, f.T_new) if self.heat else None
+        place, heat = self.place(f)[1:-1], (f.T, f.T_z, f.T_new) if self.heat else None
         flow, z, new = fields(f, STATE), fields(f, BEFORE), fields(f, AFTER)
-        yield derivative(flow, z, new, heat, f.pseudo, *place, **self._where(f))
+        yield derivative((*flow, f.sides), z, new, heat, f.pseudo, *place, self.surface_fields(f), **self._where(f))
 
     def single(self, f: Roles) -> Roles:
         """The roles with fields in single precision, if the model has `mixed_precision`."""
@@ -234,7 +234,8 @@ class ImplicitCompressibility(ImplicitScalars):
         z, metrics = fields(f, BEFORE), self.metrics(f)
         heat = (f[f"T{age}"], f.T_z) if self.heat else None
         where: dict[str, Any] = {"over": self.cells, "rate": self.change(f), "numbers": self.numbers}
-        yield residual(self.of(f, STATE, age), z, heat, self.past(f, "T"), *self.place(f), **where)
+        place = self.past(f, "T"), *self.place(f)[1:], self.surface_fields(f)
+        yield residual((*self.of(f, STATE, age), f.sides), z, heat, *place, **where)
         yield outer.right_side(z, fields(f, RIGHT), metrics, over=self.cells, numbers=self.numbers)
         if self.heat:
             yield scalar.value_right(f.T_z, f.T_r, metrics, over=self.cells, numbers=self.numbers)
@@ -243,14 +244,15 @@ class ImplicitCompressibility(ImplicitScalars):
     def matrix(self, f: Roles) -> Iterator[Launch]:
         """Compute the matrix blocks, including the pseudo-time term."""
         yield self.paced((f.u, f.v, f.w), f)
-        place = self.place(f)[:-1]
+        place = self.place(f)[1:-1]
         own = f.own if self.solver.approximates else None
-        yield matrix(fields(f, STATE), fields(f, COUPLING), f.pivot, own, f.pseudo, *place, **self._where(f))
+        made = fields(f, COUPLING), f.pivot, own
+        yield matrix((*fields(f, STATE), f.sides), *made, f.pseudo, *place, self.surface_fields(f), **self._where(f))
 
     def factors(self, f: Roles) -> Iterator[Launch | Derive]:
         """Compute the factors of the matrix, and check that none is singular."""
         _, *place, _ = self.place(f)
-        of = (f.u, f.v, f.w), fields(f, COUPLING), f.pivot, *place
+        of = (f.u, f.v, f.w), fields(f, COUPLING), f.pivot, *place, f.aperture if self.bodies else None
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
         yield factor.keep_inverse(f.pivot, f.inverse, over=self.cells, cell=f.scalar("cell"))

@@ -51,8 +51,8 @@ class ImplicitScalars(ArtificialCompressibility):
         where: dict[str, Any] = {"over": cells, "numbers": self.carrying(one)}
         yield from self.scalar_ghosts(f, self.sides, one, new)
         yield residual(
-            fields(f, AFTER), fields(f, BEFORE), (new, f.T_z), self.past(f, one.name), *self.place(f),
-            rate=self.change(f), **where,
+            (*fields(f, AFTER), f.sides), fields(f, BEFORE), (new, f.T_z), self.past(f, one.name), *self.place(f)[1:],
+            self.surface_fields(f), rate=self.change(f), **where,
         )  # fmt: skip
         yield scalar.value_right(f.T_z, f.T_r, metrics, **where)
         yield from self.scalar_solves(f.T_r, f.T_x, f)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from taskflow.flow.models.artificial_compressibility.bodies import FIELDS
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import SINGLE, STATE, CollocatedFlow
 from taskflow.flow.models.artificial_compressibility.implicit import outer, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, REST, fields
@@ -23,7 +24,8 @@ def single_fields(model: CollocatedFlow) -> tuple[Field, ...]:
 
 def in_single(model: CollocatedFlow, f: Roles) -> Roles:
     """Return the roles with single-precision fields, if the model has them."""
-    constants = (*([] if model.spacing else ["metrics"]), *(["swept"] if model.moves else []))
+    of_grid = (*([] if model.spacing else ["metrics"]), *(["swept"] if model.moves else []))
+    constants = (*of_grid, *(FIELDS if model.bodies else ()))
     return f.copy(**{name: name + SINGLE for name in (*_written(model), *constants)}) if model.mixed_precision else f
 
 

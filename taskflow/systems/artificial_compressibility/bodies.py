@@ -1,0 +1,144 @@
+"""The bodies of a case on charts: their shapes, the fields of their surfaces, and the owners of cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from taskflow.cases import Case
+from taskflow.common.caching import cached_property
+from taskflow.common.errors import named
+from taskflow.common.hexahedra import centres
+from taskflow.flow.bodies.cut_cells import WALL, CutCells
+from taskflow.flow.grid import Vector
+from taskflow.geometry import Shape
+from taskflow.geometry.solids.shapes import Pointwise
+from taskflow.runtime.regions import Box, triple
+from taskflow.systems.artificial_compressibility.domain import GHOST, ChartDomain
+from taskflow.systems.bodies.bodies import shape
+
+APERTURE, WALLS, FLUID, OWNER = "aperture", "wall", "fluid", "owner"
+LAYER = (1, 1, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class ChartBodies:
+    """The obstacles of a case in the cells of a domain, with their images beyond periodic sides. Lengths of fields are
+    in the `unit` of the model.
+    """
+
+    case: Case
+    domain: ChartDomain
+
+    @cached_property
+    def shapes(self) -> tuple[Pointwise, ...]:
+        read: list[Pointwise] = []
+        for number, obstacle in enumerate(self.case.obstacles, start=1):
+            with named(f"obstacles[{number}]"):
+                made: Shape = shape(obstacle.type, obstacle, self.case.grid, f"obstacles[{number}].inside")
+            assert isinstance(made, Pointwise), "others are refused"
+            read.append(made)
+        return tuple(read)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of bodies with measured forces."""
+        return tuple(dict.fromkeys(obstacle.name for obstacle in self.case.obstacles if obstacle.name))
+
+    @cached_property
+    def points(self) -> dict[str, Vector]:
+        """The reference point of the moment of each named body: by default the middle of the box around it in the grid.
+        """
+        low, high = self._ends
+        points = {}
+        for name in self.names:
+            of = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
+            given = [self.case.obstacles[n].moment_about for n in of if self.case.obstacles[n].moment_about is not None]
+            ends = np.array([self.shapes[n].bounds for n in of])
+            middle = (np.clip(ends[:, 0].min(axis=0), low, high) + np.clip(ends[:, 1].max(axis=0), low, high)) / 2
+            points[name] = next((point for point in given if point), triple(middle.tolist()))
+        return points
+
+    @cached_property
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        corners = np.concatenate([chart.vertices.reshape(3, -1) for chart in self.domain.grid.charts], axis=1)
+        return corners.min(axis=1), corners.max(axis=1)
+
+    @cached_property
+    def _images(self) -> tuple[tuple[Vector, ...], ...]:
+        """The displacements of each shape that continue it beyond periodic sides, if it is bounded along them."""
+        seams = self.domain.grid.seams
+        periods = sorted({tuple(abs(x) for x in seam.translation) for seam in seams if any(seam.translation)})
+        found = []
+        for one in self.shapes:
+            low, high = one.bounds
+            bounded = [all(math.isfinite(low[a]) and math.isfinite(high[a]) for a in range(3) if p[a]) for p in periods]
+            ways = [p for p, within in zip(periods, bounded, strict=True) if within]
+            steps = product((0, 1, -1), repeat=len(ways))
+            moves = (np.array(n) @ np.reshape(ways, (-1, 3)) for n in steps)
+            found.append(tuple(triple(move.tolist()) for move in moves) if ways else ((0.0, 0.0, 0.0),))
+        return tuple(found)
+
+    def number(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return the number, from 1, of the last obstacle at points; 0 for none."""
+        numbers = np.zeros(np.shape(x), np.uint16)
+        for n in range(1, len(self.shapes) + 1):
+            numbers[self.contains(n, x, y, z)] = n
+        return numbers
+
+    def contains(self, number: int, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return True at points in an obstacle, numbered from 1, or in one of its images."""
+        one, images = self.shapes[number - 1], self._images[number - 1]
+        within = (one.contains(x - dx, y - dy, z - dz) for dx, dy, dz in images)
+        return np.logical_or.reduce([*within])
+
+    def inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return True at points in bodies."""
+        return self.number(x, y, z) != 0
+
+    def solid(self, box: Box) -> np.ndarray:
+        """Return the mask [z, y, x] of the cells of a box with their centre in a body."""
+        return self.inside(*centres(self.domain.at_rest(box)))
+
+    def fields(self, box: Box, names: Collection[str], unit: float) -> dict[str, np.ndarray]:
+        """Return some of the fields of surfaces in the cells of a box, ghost cells included."""
+        chart = self.domain.boxes[self.domain.chart_of(box)]
+        wide = box.expand(LAYER, LAYER) & chart.grow(GHOST)
+        cells, inner = self._cut(wide), box & chart
+        values: dict[str, np.ndarray] = {}
+        if APERTURE in names:
+            values[APERTURE] = np.moveaxis(np.moveaxis(cells.open, 2, 0)[:, *box.slices(wide.lo)], 0, 2)
+        if FLUID in names:
+            values[FLUID] = cells.fluid[box.slices(wide.lo)]
+        if WALLS in names:
+            values[WALLS] = np.zeros((*box.shape[:0:-1], WALL, box.shape[0]))
+            if inner:
+                walls = np.moveaxis(self._cut(inner.expand(LAYER, LAYER)).walls(), 2, 0)
+                walls[:3] /= unit**2
+                walls[3] /= unit
+                walls[11:] /= unit
+                np.moveaxis(values[WALLS], 2, 0)[:, *inner.slices(box.lo)] = walls
+        if OWNER in names:
+            values[OWNER] = self._owners(box)
+        return values
+
+    def _cut(self, box: Box) -> CutCells:
+        return CutCells.of(self.domain.at_rest(box), self.inside)
+
+    def _owners(self, box: Box) -> np.ndarray:
+        """Return the number of the named body in or next to each cell, from 1, or 0."""
+        wide = box.expand(LAYER, LAYER) & self.domain.boxes[self.domain.chart_of(box)].grow(GHOST)
+        corners = self.number(*self.domain.at_rest(wide))
+        for axis in range(3):
+            corners = np.maximum(np.delete(corners, 0, axis), np.delete(corners, -1, axis))
+        numbers = corners.copy()
+        for axis in range(3):
+            after, before = np.swapaxes(numbers, 0, axis), np.swapaxes(corners, 0, axis)
+            after[1:] = np.maximum(after[1:], before[:-1])
+            after[:-1] = np.maximum(after[:-1], before[1:])
+        of = [0, *(1 + self.names.index(o.name) if o.name else 0 for o in self.case.obstacles)]
+        return np.array(of, np.uint8)[numbers[box.slices(wide.lo)]]

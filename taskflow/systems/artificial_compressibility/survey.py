@@ -1,0 +1,141 @@
+"""The sizes of bodies inside charts and the gaps between them, before anything is computed, and refusals of invalid
+bodies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from taskflow.common.errors import BadInput
+from taskflow.common.hexahedra import cell_volumes, centres
+from taskflow.common.units import plural
+from taskflow.flow.boundaries.condition import Side
+from taskflow.runtime.regions import Box
+from taskflow.systems.artificial_compressibility.bodies import ChartBodies
+from taskflow.systems.bodies.survey import BodyPart, Gaps, Survey, runs
+
+FEWEST = 4  # cells across a body
+
+
+@dataclass(frozen=True)
+class ChartBodyPart(BodyPart):
+    """A body, or all of them. `across`: the most cells in a row in it, along the direction in which they are fewest."""
+
+    across: int = 0
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}, {plural(self.across, 'cell')} across"
+
+
+def survey(bodies: ChartBodies, sides: tuple[Side, ...]) -> Survey:
+    """Examine all cells. Raises BadInput if a body has no cell or too few, overlaps another body, or covers a side
+    that lets fluid through, and if the fluid has no cell.
+    """
+    found = _Found(bodies)
+    for number, chart in enumerate(bodies.domain.grid.charts):
+        found.look(number, chart.vertices)
+    found.check()
+    _check_openings(bodies, sides)
+    point = bodies.case.own.pressure_at
+    if point is not None and bodies.inside(*np.reshape(point, (3, 1))).any():
+        raise BadInput(f"method.pressure_at = {list(point)}: the point is in a body; give a point in the fluid")
+    parts = tuple(found.part(name) for name in bodies.names)
+    gaps = [part.gap for part in map(found.part, found.groups) if part.gap is not None]
+    across = min(found.across(group) for group in found.groups)
+    count, volume = int(found.count[1:].sum()), float(found.volume[1:].sum())
+    together = ChartBodyPart("all", count, volume, min(gaps, default=None), across)
+    return Survey(together, parts, float(found.volume[0] / found.volume.sum()), found.warnings)
+
+
+class _Found:
+    """Sizes and gaps of bodies in the charts examined so far. Obstacles of one name are one group."""
+
+    def __init__(self, bodies: ChartBodies) -> None:
+        self.bodies = bodies
+        labels = [obstacle.name or f"obstacles[{n}]" for n, obstacle in enumerate(bodies.case.obstacles, start=1)]
+        self.groups = tuple(dict.fromkeys(labels))
+        self._of = np.array([0, *(1 + self.groups.index(label) for label in labels)])
+        size = len(self.groups) + 1
+        self.count, self.volume = np.zeros(size, np.int64), np.zeros(size)
+        self._longest = np.zeros((size, 3), np.int64)
+        self._beside = np.full(size, np.iinfo(np.int64).max)
+        self._touching: dict[tuple[int, int], int] = {}
+
+    def look(self, chart: int, vertices: np.ndarray) -> None:
+        points = centres(vertices)
+        numbers = self._of[self.bodies.number(*points)]
+        self._refuse_overlaps(points, numbers)
+        self.count += np.bincount(numbers.ravel(), minlength=self.count.size)
+        volumes = cell_volumes(vertices)
+        self.volume += np.bincount(numbers.ravel(), volumes.ravel(), self.count.size)
+        cells, normal = numbers.shape[::-1], self.bodies.domain.normal
+        gaps = Gaps((cells[0], cells[1], cells[2]), (False, False, False), len(self.groups))
+        for axis in range(3 if normal is None else 2):
+            gaps.look(numbers, Box.of((cells[0], cells[1], cells[2])), axis)
+            begin, end, has = runs(np.ascontiguousarray(np.moveaxis(numbers, 2 - axis, -1)))
+            np.maximum.at(self._longest[:, axis], has, end - begin + 1)
+        own = gaps.beside < gaps.none
+        self._beside[own] = np.minimum(self._beside[own], gaps.beside[own])
+        self._touching |= dict.fromkeys(gaps.touching, chart)
+
+    def _refuse_overlaps(self, points: np.ndarray, numbers: np.ndarray) -> None:
+        for n, group in enumerate(self._of[1:], start=1):
+            common = self.bodies.contains(n, *points) & (numbers != group)
+            if common.any():
+                at = ", ".join(f"{x[common][0]:.4g}" for x in points)
+                other = self.groups[numbers[common][0] - 1]
+                raise BadInput(
+                    f"obstacles[{n}]: it overlaps {other} in {plural(int(common.sum()), 'cell')}, as at ({at}); move"
+                    " one of them, or give both the same name"
+                )
+
+    def check(self) -> None:
+        if not self.count[0]:
+            remedy = "make them smaller, expressions negative inside only"
+            raise BadInput(f"obstacles: no cell is left for the fluid; {remedy}")
+        for number, label in enumerate(self.groups, start=1):
+            named = label if label.startswith("obstacles[") else f'the body "{label}"'
+            if not self.count[number]:
+                raise BadInput(f"{named}: no cell has its centre in it; use smaller cells, or a larger body")
+            if (across := self.across(label)) < FEWEST:
+                raise BadInput(
+                    f"{named}: it is {plural(across, 'cell')} across, and a surface needs {FEWEST}; use smaller cells,"
+                    " or a larger body"
+                )
+
+    def across(self, label: str) -> int:
+        """The most cells in a row along the direction in which they are fewest."""
+        axes = 3 if self.bodies.domain.normal is None else 2
+        return int(self._longest[self.groups.index(label) + 1, :axes].min())
+
+    def part(self, label: str) -> ChartBodyPart:
+        number = self.groups.index(label) + 1
+        gap = int(self._beside[number])
+        none = gap == np.iinfo(np.int64).max
+        about = label, int(self.count[number]), float(self.volume[number]), None if none else gap
+        return ChartBodyPart(*about, self.across(label))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        pairs = ((self.groups[a - 1], self.groups[b - 1], chart) for (a, b), chart in self._touching.items())
+        return tuple(
+            f"between {one} and {other} in chart {chart + 1} is a gap thinner than a cell, through which nothing flows:"
+            " use smaller cells, or close it"
+            for one, other, chart in pairs
+        )
+
+
+def _check_openings(bodies: ChartBodies, sides: tuple[Side, ...]) -> None:
+    grid = bodies.domain.grid
+    for side in sides:
+        for patch in grid.sides[side.name] if side.kind.permeable else ():
+            points = grid.charts[patch.chart].at(patch.vertices)
+            covered = bodies.number(*points)
+            if covered.any():
+                number = int(covered[covered != 0][0])
+                raise BadInput(
+                    f"obstacles[{number}]: it covers {np.count_nonzero(covered)} of the {covered.size} vertices of the"
+                    f" side {side.name}, which lets fluid through; let the body begin at least a cell away from there"
+                )
