@@ -17,7 +17,7 @@ from taskflow.runtime.machine.channel import Address, DaskHome, Home
 
 SLICE = 0.5  # seconds of one wait
 CALL = 30.0  # seconds to answer a short call, for a process with a heartbeat
-EACH = 0.1  # more seconds for each block of a process: their threads take turns
+EACH = 1.0  # more seconds for each block of a process: their threads take turns
 LONG = 10.0  # seconds after which a process reports, if nothing happens
 
 Answers = dict[int, Any]
@@ -79,7 +79,7 @@ class Leader:
         return await self._ask("connect", lambda _: (addresses,), seconds)
 
     def begin(self, jobs: Sequence[tuple[Job, Sequence[int]]]) -> Future[None] | None:
-        """Start the job of a run with a single block and return the future of its end. Return None for several blocks."""
+        """Start the job of a run with a single block and return the future of its end. Return None for more blocks."""
         if len(self._plan.partition) > 1:
             return None
         ((job, blocks),) = jobs
