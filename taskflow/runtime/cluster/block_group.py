@@ -255,7 +255,8 @@ class BlockGroup:
     def _probe(self, leaders: Collection[str]) -> None:
         """Record which of these leaders, all in long calls, do not answer a short call either."""
         calls = {leader: self._call(leader, "status", (0.0,)) for leader in leaders}
-        self._pending({leader: call for leader, call in calls.items() if not isinstance(call, Lost)}, CALL)
+        pending = {leader: call for leader, call in calls.items() if not isinstance(call, Lost)}
+        self._pending(pending, CALL + self._turns)
         for leader, call in calls.items():
             if leader not in self._lost:
                 self._answer(leader, call)
