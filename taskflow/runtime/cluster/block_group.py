@@ -142,10 +142,9 @@ class BlockGroup:
                 self._statuses[block] = answer
             elif known.error is None:
                 self._statuses[block] = Status("failed", known.progress, answer, time.time())
-        if answers:
-            states = self._statuses
-            self._live = [one for one in self._hosts if not ended(states[block] for block in self._blocks(one))]
-        return list(self._statuses)
+        states = self._statuses
+        self._live = [one for one in self._live if not ended(states[block] for block in self._blocks(one))]
+        return list(states)
 
     def blamed(self, statuses: Sequence[Status]) -> frozenset[str]:
         """Return the workers of blocks that are lost, or did not end when requested."""

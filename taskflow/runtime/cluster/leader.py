@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any
 
 from taskflow.common.errors import Lost, TaskflowError
@@ -35,6 +36,16 @@ def failed(answers: Iterable[Status | TaskflowError]) -> bool:
     return any(not isinstance(answer, Status) or answer.state == "failed" for answer in answers)
 
 
+@dataclass
+class Seen:
+    """The states that a leader has heard of during a job: unanswered questions by process, and the states of processes
+    where jobs have ended.
+    """
+
+    polls: dict[str, Call] = field(default_factory=dict)
+    known: Answers = field(default_factory=dict)
+
+
 class Leader:
     """The leader of the processes that are `members`: blocks by the address of a worker. Its own is one of them.
     Another is lost after `silence` seconds without a heartbeat.
@@ -48,8 +59,7 @@ class Leader:
         self._heartbeats = Heartbeats()
         self._heartbeats.bound = silence
         self._lost: dict[str, Lost] = {}
-        self._polls: dict[str, Call] = {}  # unanswered questions for states
-        self._known: Answers = {}  # the states of processes where jobs have ended
+        self._seen = Seen()
         self._guard: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -83,7 +93,7 @@ class Leader:
         if len(self._plan.partition) > 1:
             return None
         ((job, blocks),) = jobs
-        self._known = {}
+        self._seen = Seen()
         return self._crew.begin(dict.fromkeys(blocks, job))
 
     async def start(self, jobs: Sequence[tuple[Job, Sequence[int]]], patience: float, seconds: float) -> Answers:
@@ -92,9 +102,7 @@ class Leader:
         def own(blocks: Sequence[int]) -> tuple[Any, ...]:
             return ([(job, both) for job, some in jobs if (both := sorted({*some}.intersection(blocks)))],)
 
-        for poll in self._polls.values():
-            poll.cancel()
-        self._polls, self._known = {}, {}
+        self._seen = Seen()
         started = await self._ask("start", own, seconds)
         return started if failed(started.values()) else await self.status(patience)
 
@@ -103,12 +111,12 @@ class Leader:
         of all blocks of processes where jobs have ended.
         """
         loop = asyncio.get_running_loop()
-        until, news = loop.time() + patience, Answers()
-        while not ended(self._known.values()) or len(self._known) < sum(map(len, self._members.values())):
-            await self._poll(max(0.0, min(SLICE, until - loop.time())), news)
+        until, news, seen = loop.time() + patience, Answers(), self._seen  # of this job, even if the next one starts
+        while not ended(seen.known.values()) or len(seen.known) < sum(map(len, self._members.values())):
+            await self._poll(max(0.0, min(SLICE, until - loop.time())), seen, news)
             if loop.time() >= until or failed(news.values()):
                 return {**self._crew.present, **news}
-        return self._known
+        return seen.known
 
     async def statuses(self) -> Answers:
         """Return the present states of all blocks."""
@@ -169,18 +177,18 @@ class Leader:
             answers |= self._answer(worker, call)
         return answers
 
-    async def _poll(self, seconds: float, news: Answers) -> None:
+    async def _poll(self, seconds: float, seen: Seen, news: Answers) -> None:
         """Wait for states of processes where jobs have ended, for at most `seconds`, and add them to `news`."""
         for worker, blocks in self._members.items():
-            known = [self._known[block] for block in blocks if block in self._known]
-            if worker not in self._polls and (len(known) < len(blocks) or not ended(known)):
-                self._polls[worker] = asyncio.create_task(self._to(worker, "status", LONG))
-        await asyncio.wait(self._polls.values(), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        await self._listen(self._polls)
-        for worker in [worker for worker, poll in self._polls.items() if poll.done()]:
-            answers = self._answer(worker, self._polls.pop(worker))
+            known = [seen.known[block] for block in blocks if block in seen.known]
+            if worker not in seen.polls and (len(known) < len(blocks) or not ended(known)):
+                seen.polls[worker] = asyncio.create_task(self._to(worker, "status", LONG))
+        await asyncio.wait(seen.polls.values(), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        await self._listen(seen.polls)
+        for worker in [worker for worker, poll in seen.polls.items() if poll.done()]:
+            answers = self._answer(worker, seen.polls.pop(worker))
             if len(answers) == len(self._members[worker]):
-                self._known |= answers
+                seen.known |= answers
                 news |= answers
 
     async def _listen(self, calls: Mapping[str, Call]) -> None:
