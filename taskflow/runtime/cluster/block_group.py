@@ -57,6 +57,7 @@ class BlockGroup:
         blocks = len(plan.partition)
         self.workers = [workers[block * len(workers) // blocks] for block in range(blocks)]
         self._hosts = by_host(self.workers)
+        self._blocks = {one: [n for some in host.values() for n in some] for one, host in self._hosts.items()}
         self._turns = EACH * max(Counter(self.workers).values())  # seconds until an answer
         self._statuses = [Status("new", {})] * blocks  # last reports
         self._lost: dict[str, Lost] = {}  # by leader
@@ -98,14 +99,14 @@ class BlockGroup:
         pairs = ((addresses[block], addresses[peer]) for block in count for peer in near[block])
         if self.plan.channel == "auto" and not all(within_reach(mine, theirs) for mine, theirs in pairs):
             addresses = self._call_all("widen", seconds=BUILD)
-        needed = {leader: set().union(*(near[block] for block in self._blocks(leader))) for leader in self._hosts}
+        needed = {leader: set().union(*(near[block] for block in self._blocks[leader])) for leader in self._hosts}
         given = {leader: ({peer: addresses[peer] for peer in some}, BUILD) for leader, some in needed.items()}
         return self._in_order(self._ask("connect", given, BUILD))
 
     def start(self, jobs: Sequence[Job], patience: float = 0.0) -> list[Status]:
         """Start a job on every block, and return as `poll` does. Raises Lost if one does not answer."""
         self._statuses, self._polls, self._live = [Status("running", {})] * len(self.workers), {}, [*self._hosts]
-        given = {leader: (_together(jobs, self._blocks(leader)), patience, CARRY) for leader in self._hosts}
+        given = {leader: (_together(jobs, self._blocks[leader]), patience, CARRY) for leader in self._hosts}
         return self._noted(_checked(self._by_block(self._ask("start", given, CARRY))))
 
     def poll(self, patience: float = 0.0) -> list[Status]:
@@ -143,7 +144,7 @@ class BlockGroup:
             elif known.error is None:
                 self._statuses[block] = Status("failed", known.progress, answer, time.time())
         states = self._statuses
-        self._live = [one for one in self._live if not ended(states[block] for block in self._blocks(one))]
+        self._live = [one for one in self._live if not ended(states[block] for block in self._blocks[one])]
         return list(states)
 
     def blamed(self, statuses: Sequence[Status]) -> frozenset[str]:
@@ -166,7 +167,7 @@ class BlockGroup:
 
     def abort(self, reason: str) -> None:
         """End every wait of every block that still answers."""
-        given = {leader: ("abort", dict.fromkeys(self._blocks(leader), (reason,))) for leader in self._hosts}
+        given = {leader: ("abort", dict.fromkeys(self._blocks[leader], (reason,))) for leader in self._hosts}
         self._ask("call", given)
 
     def close(self) -> None:
@@ -180,16 +181,12 @@ class BlockGroup:
             self._client.cancel(list(self._futures.values()))  # calls of actors are cycles, which would keep them alive
         self._leaders, self._futures = {}, {}
 
-    def _blocks(self, leader: str) -> list[int]:
-        """Return the blocks of a host."""
-        return [block for blocks in self._hosts[leader].values() for block in blocks]
-
     def _by_block(self, answers: Mapping[str, Any]) -> dict[int, Any]:
         """Return the answers of all blocks. An error of a leader counts for all blocks of its host."""
         by_block = dict[int, Any]()
         for leader, answer in answers.items():
             lost = isinstance(answer, TaskflowError)
-            by_block |= dict.fromkeys(self._blocks(leader), answer) if lost else answer
+            by_block |= dict.fromkeys(self._blocks[leader], answer) if lost else answer
         return by_block
 
     def _in_order(self, answers: Mapping[str, Any]) -> list[Any]:

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from taskflow.common.errors import Lost, TaskflowError
@@ -41,6 +40,7 @@ class Crew:
         ease(len(blocks))
         self._lock, self._working, self._failed = threading.Lock(), 0, False
         self._news = asyncio.Event()  # a job has failed, or all have ended
+        self._awaited = False  # waking the event loop takes longer than a small step
         self._following: asyncio.Task[None] | None = None
         self.closed = asyncio.Event()
 
@@ -61,25 +61,19 @@ class Crew:
         near = {block: sorted(peers(self._plan, block)) for block in self._actors}
         return await self.call("connect", {b: ({peer: addresses[peer] for peer in near[b]},) for b in near})
 
-    def begin(self, jobs: Mapping[int, Job]) -> Future[None]:
-        """Start the job of every block and return the future that one has failed or all have ended. Raises RunFailed as
-        `BlockActor.begin` does.
-        """
-        self._working, self._failed, ended = len(jobs), False, Future[None]()
+    def begin(self, jobs: Mapping[int, Job]) -> list[Future[None]]:
+        """Start the job of every block and return the futures of their ends. Raises RunFailed as `BlockActor.begin`."""
+        self._working, self._failed = len(jobs), False
         self._news.clear()
-        for block, job in jobs.items():
-            self._actors[block].begin(job).add_done_callback(partial(self._note, block, ended))
-        return ended
+        return [self._actors[block].begin(job, self._note) for block, job in jobs.items()]
 
-    def _note(self, block: int, ended: Future[None], _: Future[None]) -> None:
+    def _note(self, actor: BlockActor) -> None:
         """Note on the thread of a block that its job has ended."""
-        failed = self._actors[block].state == "failed"
         with self._lock:
             self._working -= 1
-            self._failed |= failed
-            if (news := failed or not self._working) and not ended.done():
-                ended.set_result(None)
-        if news:
+            self._failed |= actor.state == "failed"
+            awaited = self._awaited and (self._failed or not self._working)
+        if awaited:
             with suppress(RuntimeError):  # the event loop has ended
                 self._home.loop.call_soon_threadsafe(self._news.set)
 
@@ -90,7 +84,9 @@ class Crew:
 
     async def status(self, patience: float) -> dict[int, Status]:
         """Return `present` once a job has failed or all have ended, or after `patience` seconds."""
-        if self._working:
+        with self._lock:
+            self._awaited = awaited = self._working > 0
+        if awaited:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), patience)
             self._news.clear()

@@ -94,7 +94,7 @@ class Leader:
             return None
         ((job, blocks),) = jobs
         self._seen = Seen()
-        return self._crew.begin(dict.fromkeys(blocks, job))
+        return self._crew.begin(dict.fromkeys(blocks, job))[0]
 
     async def start(self, jobs: Sequence[tuple[Job, Sequence[int]]], patience: float, seconds: float) -> Answers:
         """Start jobs, each on some blocks, and return as `status` does, or errors."""

@@ -154,14 +154,14 @@ class BlockActor:
         self.state = "ready"
         return channel.routes
 
-    def begin(self, job: Job) -> Future[None]:
-        """Start a job on the thread of the block. Raises RunFailed unless the block is connected and its last job
-        succeeded.
+    def begin(self, job: Job, note: Callable[[BlockActor], None]) -> Future[None]:
+        """Start a job on the thread of the block, which calls `note` at its end. Raises RunFailed unless the block is
+        connected and its last job succeeded.
         """
         if self.state not in ("ready", "finished"):
             raise RunFailed(f"block {self.block} cannot begin anything: it is {self.state}")
         self.state, self.control, self._result = "running", Control(kept=self._kept), None
-        self._running = self._thread.submit(self._run, job)
+        self._running = self._thread.submit(self._run, job, note)
         return self._running
 
     @property
@@ -231,7 +231,7 @@ class BlockActor:
             self._shard = Shard(plan.partition, self.block, self._device, self._channel, plan.mapper, plan.patience)
         return self._shard
 
-    def _run(self, job: Job) -> None:
+    def _run(self, job: Job, note: Callable[[BlockActor], None]) -> None:
         try:
             shard = self._ready()
             self._result = job(shard, self.control)
@@ -250,6 +250,7 @@ class BlockActor:
             self._fail(self._unforeseen(error))
         if self.state == "failed" and self._shard is not None:
             self._shard.abandon()
+        note(self)
 
     def _unforeseen(self, error: BaseException) -> TaskflowError:
         text = f"block {self.block}: {type(error).__name__}: {error}"

@@ -94,7 +94,7 @@ def played_group(*actors, silent=()):
     played._live, played._polls, played._left, played._lost = [*played._hosts], {}, {}, {}
     played._futures = {worker: SimpleNamespace(key=worker) for worker in played.workers}
     played._client = SimpleNamespace(status="closed")
-    played._turns = 0.0
+    played._turns, played._blocks = 0.0, {worker: [n] for n, worker in enumerate(played.workers)}
     played._statuses = [Status("running", {"step": 2})] * len(actors)
     for block, actor in enumerate(actors):
         if isinstance(actor, Actor):

@@ -92,12 +92,13 @@ def grouped(client, job, blocks):
 @pytest.fixture(scope="module")
 def hosts():
     """Eight hosts of two workers each, all of them in this process."""
+    silent = {"dashboard": False, "dashboard_address": ":0"}
     workers = {
-        (host, number): {"cls": Worker, "options": {"host": f"127.0.0.{host + 2}", "nthreads": 1, "dashboard": False}}
+        (host, number): {"cls": Worker, "options": {"host": f"127.0.0.{host + 2}", "nthreads": 1, **silent}}
         for host in range(8)
         for number in range(2)
     }
-    scheduler = {"cls": Scheduler, "options": {"host": "127.0.0.1", "dashboard": False}}
+    scheduler = {"cls": Scheduler, "options": {"host": "127.0.0.1", **silent}}
     with (
         SpecCluster(workers, scheduler, silence_logs=50) as cluster,
         Client(cluster, direct_to_workers=True, set_as_default=False) as client,
@@ -217,7 +218,7 @@ def test_other_processes_end_with_their_leader(hosts, monkeypatch):
 @contextmanager
 def processes(hosts, folder):
     """A scheduler and workers with their own addresses, one for each host, in processes apart from the client."""
-    file, none = folder / "scheduler.json", ["--no-dashboard"]
+    file, none = folder / "scheduler.json", ["--no-dashboard", "--dashboard-address", ":0"]
     commands = [["scheduler", "--host", "127.0.0.1", "--port", "0"]]
     commands += [["worker", "--host", f"127.0.0.{n + 2}", "--nthreads", "1", "--no-nanny"] for n in range(hosts)]
     begun = [

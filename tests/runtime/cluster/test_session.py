@@ -284,7 +284,7 @@ def test_steps_send_no_message_through_dask(client, blocks):
     for said in client.run(silence).values():
         assert set(said) <= {"answer", "actor_execute"}
         assert said["answer"] < 6 + looks < 2000
-        assert said["actor_execute"] < 6
+        assert said.get("actor_execute", 0) < 6
 
 
 def test_a_profile_and_a_picture(blocks, tmp_path):
