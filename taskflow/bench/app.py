@@ -26,6 +26,11 @@ SYSTEMS = ("taskflow.bench.machine", "taskflow.bench.projection")
 OTHERS = "taskflow.benchmarks"  # the group of entry points
 LOOKS: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False, "add_completion": False}
 HELP = {"help_option_names": ["-h", "--help"]}
+IN_USE = "--in-use"  # an option of a study whose passes a run has
+NO_RUN = {
+    "channels": "no run consists of messages alone",
+    **dict.fromkeys(("scaling", "sweep"), "no run consists of sweeps alone"),
+}
 PAPER = "examples.papers."
 MOVED = {
     "report": "docs.performance.report",
@@ -60,6 +65,8 @@ class Benchmarks(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that these words give. Raises BadInput if it has moved out of the package."""
+        if IN_USE in args and args[0] in NO_RUN:
+            refuse(f"bench {args[0]} {IN_USE}: {NO_RUN[args[0]]}; give `taskflow bench step {IN_USE}`")
         if (name := args[0]) in MOVED and name not in self.commands:
             refuse(f"bench {name}: it has moved; in a checkout of taskflow give `python -m {MOVED[name]} ...`")
         return super().resolve_command(ctx, args)

@@ -108,6 +108,7 @@ class Units:
         """Return the columns of time and rates."""
         return {
             "ms": number(row["seconds"] * 1e3),
+            **({"ms in use": number(row["seconds_in_use"] * 1e3)} if row.get("seconds_in_use") else {}),
             "spread": share(row["spread"]),
             f"{self.cells}cell/s": number(row["cells_per_second_per_block"] / PREFIXES[self.cells]),
             "GB/s": number(row["bytes_per_second"] / row["blocks"] / 1e9),

@@ -40,6 +40,14 @@ def test_what_an_iteration_costs(measured):
     assert many["operations_per_cell"] - few["operations_per_cell"] == 2 * 10
 
 
+def test_a_step_in_use(measured):
+    """Beside the other in the table: the same step with the loop of a run."""
+    told, result = measured("step", "--cells", 8, "--iterations", 2, "--in-use")
+    [row] = result["results"]
+    assert row["seconds_in_use"] > 0
+    assert "ms   ms in use" in told
+
+
 def test_another_value_of_the_case(measured):
     _, result = measured("step", "--cells", 8, "--iterations", 2, "--set", "time.scheme=rk3")
     _, plain = measured("step", "--cells", 8, "--iterations", 2)
@@ -74,6 +82,8 @@ def test_a_step_to_a_tolerance(measured):
     (["step", "--set", "time.scheme=magic"], ["time.scheme", "magic"]),
     (["step", "--cells", "many"], ["--cells many: give a number of cells along x, y and z"]),
     (["step", "--cells", "8", "--blocks", "9", "--workers", "1"], ["9 blocks along z do not fit 8 planes"]),
+    (["sweep", "--in-use"], ["bench sweep --in-use: no run consists of sweeps alone", "taskflow bench step --in-use"]),
+    (["channels", "--in-use"], ["bench channels --in-use: no run consists of messages alone"]),
     (["step", "--cells", "9000"], ["9000 x 9000 x 9000 cells: needs", "use fewer cells"]),
 ])  # fmt: skip
 def test_what_cannot_be_measured_is_refused(give, refused, here, words, said):

@@ -152,7 +152,7 @@ def test_dask_sends_nothing_during_steps(cluster, channel):
     with BlockGroup(cluster, plan, [place.worker for place in survey(cluster, embedded=True)]) as group:
         group.connect()
         group.start([CountMessagesJob(program, 0.5)] * 2)
-        assert cause(group.status(60.0)) is None
+        assert cause(group.poll(60.0)) is None
         result = group.results()
     assert result[0]["passes"] == result[1]["passes"] > 1
     for item in result:

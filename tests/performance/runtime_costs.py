@@ -170,7 +170,7 @@ def _connected(team: Team, partition: Any) -> Iterator[BlockGroup]:
 
 def _results(group: BlockGroup) -> list[Any]:
     """The results of the jobs, asked for once. Raises the error of the block that failed."""
-    if failure := cause(group.status(PATIENCE)):
+    if failure := cause(group.poll(PATIENCE)):
         raise failure
     return group.results()
 

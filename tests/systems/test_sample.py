@@ -3,7 +3,6 @@
 import pytest
 
 from taskflow.cases import Case
-from taskflow.common.errors import BadInput
 from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look
@@ -66,6 +65,6 @@ def test_a_thousand_blocks_are_told_of_in_a_moment():
         assert seconds(lambda many=many: told(many, (1, 1, 1024))) < 8
 
 
-def test_more_blocks_than_anybody_has_are_bad_input():
-    with pytest.raises(BadInput, match=r"machine\.blocks = \[1, 1, 1025\]: 1025 blocks; give at most 1024 in all"):
-        case((8, 8, 8192), (1, 1, 1025))
+def test_4096_blocks_of_64_cells_are_told_of_in_seconds():
+    """Measured: 2 s."""
+    assert seconds(lambda: told(case((64, 64, 64), (16, 16, 16), "pressure.solver=jacobi"), (16, 16, 16))) < 16

@@ -29,6 +29,9 @@ Iterations = Annotated[
     int | None, typer.Option(min=1, help=f"Of the solver in a step. Default of Jacobi: {ITERATIONS}, as in the papers.")
 ]
 Warm = Annotated[int, typer.Option(min=0, help="Steps before anything is timed.")]
+InUse = Annotated[
+    bool, typer.Option("--in-use", help="Also time steps in the loop of a run, with a line of the log every 100 steps.")
+]
 
 app = typer.Typer()
 
@@ -61,6 +64,7 @@ def step(
     settings: Settings = [],  # noqa: B006
     overlap: Overlap = "auto",
     warm: Warm = 50,
+    in_use: InUse = False,
     price: Price = None,
     timing: TimingOptions,
 ) -> None:
@@ -75,5 +79,5 @@ def step(
     conditions = timing.conditions(overlap)
     flow = Flow(case, solving.pressure, warm, price, tuple(settings))
     whole, cut = cells_of(cells), blocks_of(blocks)
-    measure = partial(measure_step, timing.device, whole, cut, conditions, flow, timing.workers)
+    measure = partial(measure_step, timing.device, whole, cut, conditions, flow, timing.workers, in_use=in_use)
     present("step", measure, show_steps, timing.output)

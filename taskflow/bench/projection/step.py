@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.bench.projection.flows import Flow, InitialVelocity, velocity_of
+from taskflow.bench.projection.in_use import seconds_in_use
 from taskflow.bench.steps import check_memory, check_state, costs, flow_state
 from taskflow.bench.tables import Columns, Result, Units, about, conditions, listed, reached
 from taskflow.bench.team import Request, open_team
@@ -17,7 +18,7 @@ from taskflow.cli.format import say
 from taskflow.common.units import times
 from taskflow.flow import Monitor, NavierStokes
 from taskflow.runs.state.setup import RunSetup
-from taskflow.runtime.machine import Shard
+from taskflow.runtime.machine import Mapper, Shard
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import counts, plan
@@ -68,6 +69,7 @@ class StepTiming(PassTiming):
     """Timing of steps of a flow on the processes of a team."""
 
     flow: Flow
+    in_use: bool = False  # also time the loop of a run
     usual = PRECISION
 
     def measure(self, name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
@@ -88,15 +90,20 @@ class StepTiming(PassTiming):
         state = {name: reports[0][name] for name in STATE}
         check_state(state, flow.case, cells)
         spent = costs(setup, row, state["rounds"], flow.price)
-        return {**row, "cells": list(cells), "dt": dt, **state, **spent}
+        used = None
+        if self.in_use:
+            mapper = Mapper(overlap, graphs=self.conditions.graphs)
+            used = seconds_in_use(self.team, case, blocks, mapper, row["seconds"], self.conditions.seconds)
+        return {**row, "seconds_in_use": used, "cells": list(cells), "dt": dt, **state, **spent}
 
 
 def measure_step(
-    device: str, cells: Triple, blocks: Triple, conditions: TimingConditions, flow: Flow, workers: int | None = None
-) -> dict[str, Any]:
+    device: str, cells: Triple, blocks: Triple, conditions: TimingConditions, flow: Flow, workers: int | None = None,
+    *, in_use: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Return a row per overlap for one flow of `cells` in total. Raises as `measure_cavity` does."""
     with open_team(Request(device, blocks, workers or "auto")) as team:
-        timing = StepTiming(team, conditions, flow)
+        timing = StepTiming(team, conditions, flow, in_use)
         overlaps = conditions.apart(blocks)
         rows = [timing.measure(overlap, cells, blocks, overlap) for overlap in overlaps]
     return {**described(timing, rows), "results": rows}

@@ -15,7 +15,6 @@ from taskflow.common.errors import BadInput, named
 from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.runtime.regions import Triple
 
-MOST_BLOCKS = 1024
 PIECES = "three integers >= 1"
 
 Auto = Literal["auto"]
@@ -35,7 +34,7 @@ NUMBER = {"type": "integer", "minimum": 1}
 BLOCKS = {
     "anyOf": [
         {"type": "array", "prefixItems": [NUMBER] * 3, "minItems": 3, "maxItems": 3},
-        {**NUMBER, "maximum": MOST_BLOCKS},
+        NUMBER,
         {"const": "auto"},
     ]
 }
@@ -47,9 +46,7 @@ def _blocks(value: object) -> Any:
         return value
     if not np.isscalar(value):
         return _pieces(value)
-    if (count := saying(whole, f"give {PIECES}, in the order x, y, z, or on charts one")(value)) > MOST_BLOCKS:
-        raise BadInput(f"give at most {MOST_BLOCKS}")
-    return BlockCount((1, 1, count))
+    return BlockCount((1, 1, saying(whole, f"give {PIECES}, in the order x, y, z, or on charts one")(value)))
 
 
 def _cuts(value: object) -> dict[str, Triple]:
@@ -69,8 +66,8 @@ class Machine(Table):
         "`auto`: a GPU if one is usable on the machine where the blocks run, else the CPU", "auto"
     )
     blocks: Annotated[BlockCount | Triple | Auto, reads(word_or("auto", _blocks)), WithJsonSchema(BLOCKS)] = entry(
-        "at most 1024 in all: three numbers, along x, y and z, or on charts the number of blocks, each with about as"
-        " many cells in neighbouring pieces of charts. `auto`: slabs in z, one per GPU, or per worker of a given"
+        "three numbers, along x, y and z, or on charts the number of blocks, each with about as many cells in"
+        " neighbouring pieces of charts. `auto`: slabs in z, one per GPU, or per worker of a given"
         " cluster, and one on the CPU of this machine",
         "auto",
     )
@@ -82,7 +79,8 @@ class Machine(Table):
     )
     workers: Count = entry(
         "processes of the embedded cluster, or the most to use of a given cluster. A process can have several GPUs:"
-        " each of its blocks gets the GPU with the fewest blocks. `auto`: one per block, at most one per GPU",
+        " each of its blocks gets the GPU with the fewest blocks. `auto`: one per block, at most one per GPU or,"
+        " for more than 64 blocks, per core",
         "auto",
     )
     threads: Count = entry("cores per block on CPUs. `auto`: the cores of a host / its blocks", "auto")
@@ -132,14 +130,11 @@ def _blocks_have_planes(grid: GridTable, machine: Machine) -> Iterator[Problem]:
         remedy = f'give {PIECES}, in the order x, y, z; or "auto"'
         yield wrong(("machine", "blocks"), blocks.written(), remedy)
         return
-    if (count := math.prod(blocks)) > MOST_BLOCKS:
-        yield wrong(("machine", "blocks"), blocks, f"{count} blocks; give at most {MOST_BLOCKS} in all")
-        return
     for axis, number, cells in zip(AXES, blocks, grid.cells, strict=True):
         if number > cells:
             remedy = f"{number} blocks in {axis}, but {cells} planes of cells; give at most {cells}"
             yield wrong(("machine", "blocks"), blocks, remedy)
-    yield from _processes_have_blocks(machine, count)
+    yield from _processes_have_blocks(machine, math.prod(blocks))
 
 
 def _blocks_have_cells(charts: MultiBlockGrid, machine: Machine) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ without starting anything.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 Auto = Literal["auto"]
 RESERVE = 0.9  # fraction of the free memory for blocks
+MANY = 64  # blocks on CPUs for which one process each starts in seconds
 
 
 class MachineRequest(Protocol):
@@ -138,7 +140,7 @@ def _is_client(client: object) -> bool:
 
 def processes(request: MachineRequest, cells: Triple, gpus: int | None) -> int:
     """Return the number of processes of an embedded cluster: one per block, on GPUs (`gpus` is None on CPUs) at most
-    one each.
+    one each, for more than MANY blocks on CPUs one per core.
 
     Raises BadInput if more processes are requested than GPUs exist.
     """
@@ -149,7 +151,9 @@ def processes(request: MachineRequest, cells: Triple, gpus: int | None) -> int:
         return min(request.workers, blocks or max(cells))
     if blocks is None:
         return 1 if gpus is None else max(1, min(gpus, max(cells)))
-    return blocks if gpus is None else max(1, min(gpus, blocks))
+    if gpus is None:
+        return blocks if blocks <= MANY else min(blocks, len(os.sched_getaffinity(0)))
+    return max(1, min(gpus, blocks))
 
 
 def cut(request: MachineRequest, cells: Triple, slabs: int, ghost: int = 1) -> Triple:
@@ -197,7 +201,11 @@ def spread(blocks: int, places: Sequence[Place]) -> list[Place]:
     """
     count = min(len(places), blocks)
     chosen = [places[block * count // blocks] for block in range(blocks)]
-    rank = [chosen[:block].count(place) for block, place in enumerate(chosen)]  # among the blocks of its process
+    before: Counter[str] = Counter()
+    rank = []  # among the blocks of its process
+    for place in chosen:
+        rank.append(before[place.worker])
+        before[place.worker] += 1
     load: Counter[str] = Counter()
     for block in sorted(range(blocks), key=rank.__getitem__):
         gpu = min(chosen[block].gpus, key=lambda gpu: load[gpu.identity], default=None)
@@ -222,8 +230,11 @@ def threads_per_block(request: MachineRequest, where: Sequence[Place]) -> int:
 
 def crowding(threads: int, where: Sequence[Place]) -> str | None:
     """Return a message if the blocks of a host, with `threads` threads each, have more threads than cores, or None."""
-    for host, blocks in Counter(place.host for place in where).items():
-        places = [place for place in where if place.host == host]
+    by_host: dict[str, list[Place]] = {}
+    for place in where:
+        by_host.setdefault(place.host, []).append(place)
+    for host, places in by_host.items():
+        blocks = len(places)
         cores = len(frozenset[int]().union(*(place.cpus for place in places))) or places[0].cores
         if blocks * threads > cores:
             some = f"{blocks} blocks of {threads} threads" if threads > 1 else f"{blocks} blocks"

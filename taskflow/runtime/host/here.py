@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 from taskflow.common.errors import RunFailed
-from taskflow.runtime.machine.actor import Job, prompt
+from taskflow.runtime.machine.actor import prompt
 from taskflow.runtime.machine.channel import Home
 
 _numbers = itertools.count(1)
@@ -93,14 +93,17 @@ class ActorHere:
         method = getattr(self.actor, name)
         return lambda *arguments: asyncio.run_coroutine_threadsafe(method(*arguments), self._loop)
 
-    def start(self, job: Job, patience: float = 0.0) -> JobHere | Future[Any]:
-        """Start a job as `BlockActor.start` does, without the event loop: waking it takes longer than a small step."""
+    def start(self, jobs: Any, patience: float, seconds: float) -> JobHere | Future[Any]:
+        """Start the job of a single block without the event loop: waking it takes longer than a small step."""
         try:
-            return JobHere(self.actor, self.actor.begin(job), patience)
+            job = self.actor.begin(jobs)
         except RunFailed as error:
-            refused = Future[Any]()
-            refused.set_exception(error)
-            return refused
+            job = Future[Any]()
+            job.set_exception(error)
+            return job
+        if job is not None:
+            return JobHere(self.actor, job, patience)
+        return asyncio.run_coroutine_threadsafe(self.actor.start(jobs, patience, seconds), self._loop)
 
 
 class JobHere:
@@ -132,8 +135,14 @@ class HomeHere(Home):
         self._here = here
 
     @property
-    def abandoned(self) -> str | None:
-        return None if self.key in self._here.actors else "its client is gone"
+    def actors(self) -> dict[str, Any]:
+        return self._here.actors
 
-    async def deliver(self, address: str, key: str, *message: Any) -> None:
-        await self._here.actors[key].deliver(*message)
+    def of(self, key: str) -> HomeHere:
+        return HomeHere(self._here, key)
+
+    async def call(self, address: str, key: str, method: str, *arguments: Any) -> Any:
+        return await getattr(self._here.actors[key], method)(*arguments)
+
+    async def run(self, address: str, function: Callable[..., Any], **options: Any) -> Any:
+        return self._here.run(function, **options)

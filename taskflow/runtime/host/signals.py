@@ -8,7 +8,7 @@ import stat
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from taskflow.common.errors import Terminated
 
@@ -22,7 +22,7 @@ def noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
     if threading.current_thread() is not threading.main_thread():
         yield came
         return
-    usual = {watched: signal.getsignal(watched) for watched in heeded(signals)}
+    usual: dict[signal.Signals, Any] = {}
 
     def back() -> None:
         for watched, handler in usual.items():
@@ -35,8 +35,8 @@ def noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
             signal.signal(signal.SIGHUP, signal.SIG_IGN)  # repeated by a shell, without greater urgency
         mute()
 
-    for watched in usual:
-        signal.signal(watched, note)
+    for watched in heeded(signals):
+        usual[watched] = signal.signal(watched, note)
     try:
         yield came
     finally:

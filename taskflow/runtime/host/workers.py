@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from taskflow.common.errors import Lost, RunFailed, SchedulerGone, TaskflowError
 from taskflow.runtime.host.heartbeat import Heartbeats, begin_heartbeat
 from taskflow.runtime.host.here import Here
+from taskflow.runtime.machine.channel import run_on
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -43,41 +45,88 @@ def known_workers(client: Client | Here) -> dict[str, Any]:
         raise RunFailed(f"the scheduler does not answer ({type(error).__name__}: {error})") from error
 
 
+def listen(client: Client | Here, workers: Sequence[str]) -> None:
+    """Monitor the heartbeats of these workers from now on. Raises Lost if one is gone or does not answer."""
+    if not isinstance(client, Here):
+        heartbeats = Heartbeats.of(client)
+        if unknown := heartbeats.unknown(workers):
+            without: Mapping[str, Any] = {}
+            sources = _asked(client, begin_heartbeat, dict.fromkeys(unknown, without), heartbeats)
+            heartbeats.follow(_checked(sources))
+
+
 def run_on_workers(
     client: Client | Here, function: Callable[..., Any], workers: Sequence[str], **options: Any
 ) -> dict[str, Any]:
-    """Call `function(**options)` on each of these workers, and monitor their heartbeats from now on.
+    """Call `function(**options)` on each of these workers. The client asks one worker per host, whose heartbeat it
+    monitors from now on, and this one asks the others.
 
     Returns the results by address. Raises Lost if a worker is gone or does not answer, RunFailed if it cannot call the
     function.
     """
     if isinstance(client, Here):
         return {worker: client.run(function, **options) for worker in workers}
+    hosts: dict[str | None, list[str]] = {}
+    for worker in workers:
+        hosts.setdefault(urlsplit(worker).hostname, []).append(worker)
+    listen(client, [first for first, *_ in hosts.values()])
     heartbeats = Heartbeats.of(client)
-    if unknown := heartbeats.unknown(workers):
-        heartbeats.follow(_asked(client, begin_heartbeat, unknown, heartbeats, {}))
-    return _asked(client, function, workers, heartbeats, options)
+    alone = {first: options for first, *others in hosts.values() if not others}
+    relaying = {
+        mine[0]: {"do": function, "near": mine, "options": options, "silence": heartbeats.bound}
+        for mine in hosts.values()
+        if len(mine) > 1
+    }
+    answers = _asked(client, function, alone, heartbeats)
+    for relay, relayed in _asked(client, ask_others, relaying, heartbeats).items():
+        answers |= relayed if isinstance(relayed, dict) else {relay: relayed}
+    return _checked({worker: answers[worker] for worker in workers if worker in answers})
 
 
 def _asked(
-    client: Client, function: Callable[..., Any], workers: Sequence[str], heartbeats: Heartbeats, options: Mapping
+    client: Client, function: Callable[..., Any], options: Mapping[str, Mapping[str, Any]], heartbeats: Heartbeats
 ) -> dict[str, Any]:
+    """Call a function on workers with the options of each, and return the results, or errors, by address."""
+
     async def one(worker: str) -> Any:
-        return (await asyncio.wait_for(client.run(function, workers=[worker], **options), LOADED))[worker]
+        return (await client.run(function, workers=[worker], **options[worker]))[worker]
 
-    async def all_of_them() -> dict[str, Any]:
-        asked = {worker: asyncio.ensure_future(one(worker)) for worker in workers}
-        failures: dict[str, Any] = {}
-        while waiting := {worker: call for worker, call in asked.items() if worker not in failures and not call.done()}:
-            await asyncio.wait(waiting.values(), timeout=LOOK)
-            for worker, reason in heartbeats.lost(waiting).items():
-                if asked[worker].cancel():
-                    failures[worker] = TimeoutError(reason)
-        answers = await asyncio.gather(*asked.values(), return_exceptions=True)
-        return dict(zip(asked, answers, strict=True)) | failures
+    return dict(client.sync(_gathered, one, options, heartbeats)) if options else {}
 
-    results = client.sync(all_of_them)
-    for worker, answer in results.items():
+
+async def ask_others(
+    do: Callable[..., Any], near: Sequence[str], options: Mapping[str, Any], silence: float, dask_worker: Any
+) -> dict[str, Any]:
+    """Call a function from this worker on the workers `near` it, and return the results, or errors, by address."""
+    heartbeats = Heartbeats.of(dask_worker)
+    heartbeats.bound = silence
+
+    def asking(function: Callable[..., Any], given: Mapping[str, Any]) -> Callable[[str], Awaitable[Any]]:
+        return lambda worker: run_on(dask_worker, worker, function, dict(given))
+
+    sources = await _gathered(asking(begin_heartbeat, {}), heartbeats.unknown(near), heartbeats)
+    heartbeats.follow({worker: one for worker, one in sources.items() if not isinstance(one, BaseException)})
+    return await _gathered(asking(do, options), near, heartbeats)
+
+
+async def _gathered(
+    one: Callable[[str], Awaitable[Any]], workers: Collection[str], heartbeats: Heartbeats
+) -> dict[str, Any]:
+    """Await the answer of `one` worker for all of them concurrently. A lost worker has a TimeoutError."""
+    asked = {worker: asyncio.ensure_future(asyncio.wait_for(one(worker), LOADED)) for worker in workers}
+    failures: dict[str, Any] = {}
+    while waiting := {worker: call for worker, call in asked.items() if worker not in failures and not call.done()}:
+        await asyncio.wait(waiting.values(), timeout=LOOK)
+        for worker, reason in heartbeats.lost(waiting).items():
+            if asked[worker].cancel():
+                failures[worker] = TimeoutError(reason)
+    answers = await asyncio.gather(*asked.values(), return_exceptions=True)
+    return dict(zip(asked, answers, strict=True)) | failures
+
+
+def _checked(answers: dict[str, Any]) -> dict[str, Any]:
+    """Return the answers of workers. Raises an error among them, as `run_on_workers` does."""
+    for worker, answer in answers.items():
         if isinstance(answer, TaskflowError):
             raise answer
         if isinstance(answer, OSError):
@@ -87,7 +136,7 @@ def _asked(
         if isinstance(answer, BaseException):
             reason = f"{type(answer).__name__}: {answer}"
             raise RunFailed(f"worker {worker} cannot do it ({reason}); is taskflow installed there?") from answer
-    return dict(results)
+    return answers
 
 
 def remaining_workers(client: Client | Here, lost: Collection[str], count: int) -> list[str]:

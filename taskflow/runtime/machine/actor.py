@@ -1,5 +1,5 @@
-"""The actor that owns one block, in a Dask worker or in the process of the client. Its methods are asynchronous and
-short. The block does its jobs sequentially on a separate thread.
+"""The actor that owns one block, in a Dask worker or in the process of the client. Its methods are short. The block
+does its jobs sequentially on a separate thread.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from taskflow.common.errors import ChannelError, Lost, RunFailed, TaskflowError
 from taskflow.common.sharing import WhileNeeded
-from taskflow.runtime.machine.channel import SPIN, Address, DaskHome, Deadline, Home, Router, Stop
+from taskflow.runtime.machine.channel import FEW, SPIN, Address, Deadline, Home, Router, Stop
 from taskflow.runtime.machine.device import Device, gpu_lost, hush, open_device
 from taskflow.runtime.machine.kernel import never_spin
 from taskflow.runtime.machine.shard import PATIENCE, Shard
@@ -28,7 +28,6 @@ from taskflow.runtime.regions import Partition
 
 State = Literal["new", "ready", "running", "finished", "failed"]
 SWITCH = 1e-4  # seconds after which a busy Python thread yields to the event loop, so that status() is answered in time
-LOOK = 0.5  # seconds between checks that the job still has a client
 
 
 @dataclass(frozen=True)
@@ -105,28 +104,36 @@ def prompt() -> Iterator[None]:
         sys.setswitchinterval(usual)
 
 
+def ease(threads: int) -> None:
+    """Let more than FEW threads of blocks yield less often: every thread that waits for the interpreter wakes up after
+    each interval, only to ask for it.
+    """
+    if threads > FEW:
+        sys.setswitchinterval(max(sys.getswitchinterval(), SWITCH * threads))
+
+
 class BlockActor:
-    """The actor of one block. Order of calls: address, optionally widen, connect. Per job: start, any number of status,
-    result. At the end: close. stop and abort are allowed at any time. After a failed job only close is.
+    """The actor of one block. Order of calls: address, optionally widen, connect. Per job: begin, result. At the end:
+    close. stop and abort are allowed at any time. After a failed job only close is.
+
+    `near`: the number of blocks of the run in this process.
     """
 
-    def __init__(self, plan: Plan, block: int, home: Home | None = None) -> None:
-        self.plan, self.block = plan, block
+    def __init__(self, plan: Plan, block: int, home: Home, near: int) -> None:
+        self.plan, self.block, self._near = plan, block, near
         self.state: State = "new"
         self.error: TaskflowError | None = None
         self.failed_at = 0.0
         self._kept: dict[str, Any] = {}
         self.control = Control(kept=self._kept)
-        self._home = home or DaskHome.here()
-        self._stop = Stop(spin=0.0 if plan.crowded else SPIN)
+        self._home = home
+        self._stop = Stop(0.0 if plan.crowded else SPIN, near)
         self._channel: Router | None = None
         self._device: Device | None = None
         self._shard: Shard | None = None
         self._result: Any = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"taskflow-block-{block}")
         self._running: Future[None] | None = None
-        self._awaited: asyncio.Future[None] | None = None  # the same in the event loop, once it has to wait
-        self._guard: asyncio.Task[None] | None = None
         prompt.__enter__()
         self._leave = weakref.finalize(self, prompt.__exit__)  # an actor may be dropped without `close`
 
@@ -147,29 +154,15 @@ class BlockActor:
         self.state = "ready"
         return channel.routes
 
-    def begin(self, job: Job) -> Future[None]:
-        """Start a job on the thread of the block. Raises RunFailed unless the block is connected and its last job
-        succeeded.
+    def begin(self, job: Job, note: Callable[[BlockActor], None]) -> Future[None]:
+        """Start a job on the thread of the block, which calls `note` at its end. Raises RunFailed unless the block is
+        connected and its last job succeeded.
         """
         if self.state not in ("ready", "finished"):
             raise RunFailed(f"block {self.block} cannot begin anything: it is {self.state}")
         self.state, self.control, self._result = "running", Control(kept=self._kept), None
-        self._awaited, self._running = None, self._thread.submit(self._run, job)
+        self._running = self._thread.submit(self._run, job, note)
         return self._running
-
-    async def start(self, job: Job, patience: float = 0.0) -> Status:
-        """Start a job, and return as `status` does. Raises as `begin`."""
-        self.begin(job)
-        return await self.status(patience)
-
-    async def status(self, patience: float = 0.0) -> Status:
-        """Return the state of the job: when it has ended, or after `patience` seconds."""
-        if self._running is not None and not self._running.done():
-            if self._awaited is None:
-                self._awaited = asyncio.wrap_future(self._running)
-                self._guard = asyncio.create_task(self._end_if_abandoned(self._awaited))
-            await asyncio.wait([self._awaited], timeout=patience)
-        return self.present
 
     @property
     def present(self) -> Status:
@@ -209,14 +202,6 @@ class BlockActor:
         self._shard = self._result = None
         self._thread.shutdown(wait=False)
 
-    async def _end_if_abandoned(self, running: asyncio.Future[None]) -> None:
-        """End the job if its client has vanished, which is not reported to an actor."""
-        while not running.done():
-            if reason := self._home.abandoned:
-                self._stop.set(f"block {self.block} was abandoned: {reason}")
-                return
-            await asyncio.wait([running], timeout=LOOK)
-
     async def _on_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
@@ -225,8 +210,9 @@ class BlockActor:
         if self.plan.crowded:
             never_spin()
         self._device = open_device(self.plan.device, self.plan.threads, ordinal)
-        alone = self.plan.device == "cpu" and self.plan.channel == "auto" and len(self.plan.partition) == 1
-        channel = "local" if alone else self.plan.channel  # others take time to load
+        together = self._near == len(self.plan.partition)
+        local = together and self.plan.device == "cpu" and self.plan.channel == "auto"
+        channel = "local" if local else self.plan.channel  # others take time to load, and files of every block
         self._channel = Router(channel, self.plan.talk, self.block, self._stop, self._home)
         return self._channel.address()
 
@@ -245,7 +231,7 @@ class BlockActor:
             self._shard = Shard(plan.partition, self.block, self._device, self._channel, plan.mapper, plan.patience)
         return self._shard
 
-    def _run(self, job: Job) -> None:
+    def _run(self, job: Job, note: Callable[[BlockActor], None]) -> None:
         try:
             shard = self._ready()
             self._result = job(shard, self.control)
@@ -264,6 +250,7 @@ class BlockActor:
             self._fail(self._unforeseen(error))
         if self.state == "failed" and self._shard is not None:
             self._shard.abandon()
+        note(self)
 
     def _unforeseen(self, error: BaseException) -> TaskflowError:
         text = f"block {self.block}: {type(error).__name__}: {error}"

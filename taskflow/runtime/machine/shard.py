@@ -246,7 +246,8 @@ class Shard:
 
     def meet(self, seconds: float | None = None) -> None:
         """Wait for all blocks, for at most `seconds` or `patience`. Collective."""
-        self._fold(np.zeros(1), "max", Deadline.after(seconds or self.patience))
+        if len(self.partition) > 1:
+            self._fold(np.zeros(1), "max", Deadline.after(seconds or self.patience))
 
     def write(self, values: Mapping[str, np.ndarray], box: Box | None = None) -> None:
         """Fill fields, by role, in `box` (default: this block) with host arrays [z, y, x] or [z, y, value, x]. All

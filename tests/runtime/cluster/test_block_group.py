@@ -7,7 +7,7 @@ import pytest
 
 from taskflow.common.errors import BadInput, ChannelError, Lost
 from taskflow.runtime.cluster import BlockGroup
-from taskflow.runtime.cluster.block_group import CALL, PATIENCE, SLICE, watch
+from taskflow.runtime.cluster.block_group import CALL, LONG, PATIENCE, SLICE, by_host, watch
 from taskflow.runtime.host.heartbeat import SILENCE
 from taskflow.runtime.machine import Status
 from taskflow.runtime.machine.channel import Address
@@ -50,21 +50,28 @@ class Heart:
 
 
 class Actor:
-    """Answers `start` after so many seconds, and says after so many more how it is."""
+    """The leader of a host with a single block. Answers `start` after so many seconds, and says after so many more how
+    it is.
+    """
+
+    block = 0
 
     def __init__(self, start=0.0, status=0.0, value=None, told=None):
         self.begins, self.tells, self.value, self.closed, self.asked = start, status, value, False, 0
         self.told = told or Status("running", {"step": 3})
 
-    def start(self, _, patience):
-        return Reply(self.value or self.told, self.begins)
+    def start(self, jobs, patience, seconds):
+        return Reply({self.block: self.value or self.told}, self.begins)
 
-    def status(self, patience=0.0):
+    def status(self, patience):
         self.asked += 1
-        return Reply(self.told, self.tells + patience)
+        return Reply({self.block: self.told}, self.tells + patience)
 
-    def abort(self, _):
-        return Reply(None)
+    def statuses(self):
+        return self.status(0.0)
+
+    def call(self, method, arguments=None, seconds=CALL):
+        return Reply({self.block: None})
 
     def close(self):
         self.closed = True
@@ -83,9 +90,26 @@ def played_group(*actors, silent=()):
     played = object.__new__(BlockGroup)
     played._heartbeats = Heart(*(f"tcp://{block}" for block in silent))
     played.workers = [f"tcp://{block}" for block in range(len(actors))]
-    played._actors, played._futures, played._lost = list(actors), [], {}
+    played._hosts, played._leaders = by_host(played.workers), dict(zip(played.workers, actors, strict=True))
+    played._live, played._polls, played._left, played._lost = [*played._hosts], {}, {}, {}
+    played._futures = {worker: SimpleNamespace(key=worker) for worker in played.workers}
+    played._client = SimpleNamespace(status="closed")
+    played._turns, played._blocks = 0.0, {worker: [n] for n, worker in enumerate(played.workers)}
     played._statuses = [Status("running", {"step": 2})] * len(actors)
+    for block, actor in enumerate(actors):
+        if isinstance(actor, Actor):
+            actor.block = block
     return played
+
+
+def polled(blocks):
+    """The statuses once one has failed."""
+    while True:
+        began = Clock.now
+        statuses = blocks.poll(0.2)
+        if any(status.error is not None for status in statuses):
+            return statuses
+        Clock.now = max(Clock.now, began + 0.2)  # as `watch` waits
 
 
 def test_who_is_busy_is_waited_for():
@@ -114,7 +138,7 @@ def test_a_silent_process_is_lost_in_seconds_with_what_it_told_last(told):
     blocks = played_group(Actor(), Actor(status=1e6), silent=[1])
     blocks._statuses = [Status("running", told)] * 2
     begin = Clock.now
-    statuses = blocks.status(0.2)
+    statuses = polled(blocks)
     assert Clock.now - begin < 5
     assert [status.state for status in statuses] == ["running", "failed"]
     assert statuses[1].progress == told
@@ -131,14 +155,15 @@ def test_who_is_long_at_something_may_die_of_it():
 def test_a_busy_process_is_not_a_dead_one():
     """Its interpreter is held, say by a library that is loaded; its heart beats."""
     blocks = played_group(Actor(), Actor(status=20))
-    assert [status.state for status in blocks.status(0.2)] == ["running", "running"]
+    for _ in range(50):
+        assert [status.state for status in blocks.poll(0.2)] == ["running", "running"]
 
 
 def test_but_an_hour_is_too_long():
     blocks = played_group(Actor(), Actor(status=3600))
     begin = Clock.now
-    statuses = blocks.status(0.2)
-    assert CALL <= Clock.now - begin < CALL + 2
+    statuses = polled(blocks)
+    assert CALL <= Clock.now - begin < CALL + LONG + 2
     assert [status.state for status in statuses] == ["running", "failed"]
     assert [status.progress["step"] for status in statuses] == [3, 2]
     assert blocks.blamed(statuses) == {"tcp://0", "tcp://1"}  # the other one did not end, either
@@ -163,20 +188,22 @@ def test_blocks_offer_more_only_where_some_are_out_of_reach(hosts, channel):
             super().__init__()
             self.block = block
 
-        def address(self, offers=()):
-            near = {"peer": PeerOffer(hosts[self.block], "door")}
-            return Reply(Address("run", self.block, f"process {self.block}", near | dict.fromkeys(offers)))
+        def call(self, method, arguments=None, seconds=CALL):
+            calls.append((method, self.block))
+            offers = {"peer": PeerOffer(hosts[self.block], "door")}
+            offers |= {"ucx": None} if method == "widen" else {}
+            return Reply({self.block: Address("run", self.block, f"process {self.block}", offers)})
 
-        def widen(self):
-            calls.append(("widen", self.block))
-            return self.address(["ucx"])
-
-        def connect(self, addresses):
+        def connect(self, addresses, seconds):
             calls.append(("connect", self.block, *("ucx" in address.offers for address in addresses.values())))
-            return Reply({})
+            return Reply({self.block: {}})
 
     group = played_group(*map(Connected, range(3)))
-    group.plan = SimpleNamespace(partition=SimpleNamespace(neighbours=[{1}, {0, 2}, {1}]), channel=channel)
+
+    class Line(tuple):
+        neighbours = ({1}, {0, 2}, {1})
+
+    group.plan = SimpleNamespace(partition=Line(range(3)), channel=channel)
     group.connect()
     far = hosts == "aab" and channel == "auto"
     assert [block for call, block, *_ in calls if call == "widen"] == [0, 1, 2] * far
@@ -190,7 +217,7 @@ def test_nobody_asks_again_at_once():
     def answer(*_):
         return [Status(next(answers), {})]
 
-    group = SimpleNamespace(start=answer, status=answer)
+    group = SimpleNamespace(start=answer, poll=answer)
     began = time.monotonic()
     statuses, came = watch(group, [None])
     assert (statuses[0].state, came) == ("finished", None)

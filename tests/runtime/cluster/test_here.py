@@ -68,7 +68,7 @@ def test_actors_call_each_other_until_they_are_released(here):
     futures = [here.submit(Actor, n, key=f"{n}") for n in range(2)]
     first, second = (future.result(SOON) for future in futures)
     home = first.actor.home
-    call = asyncio.run_coroutine_threadsafe(home.deliver(second.actor.home.address, "1", 7), home.loop)
+    call = asyncio.run_coroutine_threadsafe(home.call(second.actor.home.address, "1", "deliver", 7), home.loop)
     call.result(SOON)
     assert second.actor.number == 7
     assert home.alone

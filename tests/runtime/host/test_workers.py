@@ -51,8 +51,8 @@ def test_a_worker_that_loads_libraries_is_waited_for(monkeypatch):
     """On a busy host for longer than the scheduler, while its heartbeats are heard."""
 
     class Slow:
-        def sync(self, function):
-            return asyncio.run(function())
+        def sync(self, function, *arguments):
+            return asyncio.run(function(*arguments))
 
         async def run(self, function, workers):
             await asyncio.sleep(0.1)
@@ -61,4 +61,4 @@ def test_a_worker_that_loads_libraries_is_waited_for(monkeypatch):
     heard = SimpleNamespace(lost=lambda _: {})
     monkeypatch.setitem(run_on_workers.__globals__, "ANSWER", 0.001)
     asked = run_on_workers.__globals__["_asked"]
-    assert asked(Slow(), lambda: 3, ["tcp://a"], heard, {}) == {"tcp://a": 3}
+    assert asked(Slow(), lambda: 3, {"tcp://a": {}}, heard) == {"tcp://a": 3}

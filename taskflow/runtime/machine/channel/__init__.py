@@ -2,7 +2,7 @@
 
 from taskflow.runtime.machine.channel.allreduce import BlockReducer, Gather, partners
 from taskflow.runtime.machine.channel.base import Address, Channel, Deadline, Pending
-from taskflow.runtime.machine.channel.home import DaskHome, Home
+from taskflow.runtime.machine.channel.home import DaskHome, Home, run_on
 from taskflow.runtime.machine.channel.peer_ring import segment_bytes
 from taskflow.runtime.machine.channel.select import (
     PREFERENCE,
@@ -12,4 +12,4 @@ from taskflow.runtime.machine.channel.select import (
     choose,
     within_reach,
 )
-from taskflow.runtime.machine.channel.stop import SPIN, Stop
+from taskflow.runtime.machine.channel.stop import FEW, SPIN, Stop

@@ -96,7 +96,7 @@ class ActorChannel(MailboxChannel):
 
     async def _call(self, peer: int, sequence: int, payload: np.ndarray) -> None:
         worker, key = self._peers[peer]
-        await self._home.deliver(worker, key, self.run, self.block, sequence, payload)
+        await self._home.call(worker, key, "deliver", self.run, self.block, sequence, payload)
 
     async def _hold(self, peer: int) -> None:
         """Keep a lifeline to the peer."""

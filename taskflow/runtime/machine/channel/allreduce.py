@@ -29,9 +29,10 @@ def partners(block: int, blocks: int) -> set[int]:
 class BlockReducer:
     """result_c = op_c(values_c of block 0, of block 1, ...), folded in block order on every block.
 
-    Each block gathers all vectors and folds them locally. In round r it sends its rows to the block 2^r below and
-    receives as many from the block 2^r above: ceil(log2 N) messages each way. A NaN from any block makes the result NaN
-    for every op, and zeros are returned as +0.0. All blocks must make the same calls in the same order.
+    In round r each block sends to the block 2^r below and receives from the block 2^r above: ceil(log2 N) messages each
+    way. For sums it gathers all vectors and folds them locally. Maxima and minima are folded on the way, as it does not
+    matter that some values come twice. A NaN from any block makes the result NaN for every op, and zeros are returned
+    as +0.0. All blocks must make the same calls in the same order.
     """
 
     def __init__(self, channel: Channel, blocks: int) -> None:
@@ -48,6 +49,16 @@ class BlockReducer:
         names = [ops] * row.size if isinstance(ops, str) else list(ops)
         if row.ndim != 1 or len(names) != row.size or not set(names) <= FOLD.keys():
             raise BadInput(f"allreduce of shape {row.shape} with {ops!r}: pass a vector and one of {sorted(FOLD)} each")
+        if self._blocks == 1:
+            result = row.copy()
+        else:
+            result = (self._folded if "sum" in names else self._extremes)(row, names, deadline)
+        result += 0.0  # the order of -0.0 and 0.0, and of NaNs, may depend on the processor
+        result[np.isnan(result)] = np.nan
+        return result
+
+    def _folded(self, row: np.ndarray, names: Sequence[str], deadline: Deadline) -> np.ndarray:
+        """Return the vectors of all blocks, folded in their order."""
         rows = self.gather(row, deadline)
         result = rows[0]
         for op in dict.fromkeys(names) if len(rows) > 1 else ():
@@ -57,21 +68,37 @@ class BlockReducer:
             else:
                 for other in rows[1:]:
                     FOLD[op](result, other, out=result, where=mine)
-        result += 0.0  # the order of -0.0 and 0.0, and of NaNs, may depend on the processor
-        result[np.isnan(result)] = np.nan
         return result
+
+    def _extremes(self, row: np.ndarray, names: Sequence[str], deadline: Deadline) -> np.ndarray:
+        """Return the maxima and minima over all blocks: after round r of 2^(r + 1) consecutive ones."""
+        sign = np.array([1.0 if name == "max" else -1.0 for name in names])
+        most, others, first = row * sign, np.empty(row.size), self._first()
+        for number, distance in self._rounds:
+            self._exchange(first + number, distance, most, others, deadline)
+            np.maximum(most, others, out=most)
+        return most * sign
 
     def gather(self, row: np.ndarray, deadline: Deadline) -> np.ndarray:
         """Return the vectors of all blocks, [block, component]. Lengths and dtypes must be equal."""
-        blocks, block, channel = self._blocks, self._channel.block, self._channel
+        blocks, block = self._blocks, self._channel.block
         rows = np.empty((blocks, row.size), row.dtype)  # rows[i] belongs to block (block + i) mod blocks
-        rows[0] = row
-        first = SEQUENCES + next(self._calls) * len(self._rounds)
+        rows[0], first = row, self._first()
         for number, distance in self._rounds:
             size = min(distance, blocks - distance)
-            below, above = (block - distance) % blocks, (block + distance) % blocks
-            coming = channel.receive(above, first + number, rows[distance : distance + size].reshape(-1).view(np.uint8))
-            going = channel.send(below, first + number, rows[:size].reshape(-1).view(np.uint8))
-            coming.wait(deadline)
-            going.wait(deadline)
+            self._exchange(first + number, distance, rows[:size], rows[distance : distance + size], deadline)
         return np.concatenate((rows[blocks - block :], rows[: blocks - block])) if block else rows
+
+    def _first(self) -> int:
+        """Return the sequence number of the first message of a call."""
+        return SEQUENCES + next(self._calls) * len(self._rounds)
+
+    def _exchange(
+        self, sequence: int, distance: int, mine: np.ndarray, theirs: np.ndarray, deadline: Deadline
+    ) -> None:
+        """Send values to the block at a distance below, and receive from the block above."""
+        blocks, block, channel = self._blocks, self._channel.block, self._channel
+        coming = channel.receive((block + distance) % blocks, sequence, theirs.reshape(-1).view(np.uint8))
+        going = channel.send((block - distance) % blocks, sequence, mine.reshape(-1).view(np.uint8))
+        coming.wait(deadline)
+        going.wait(deadline)

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from taskflow.common.errors import BadInput, ChannelError, ChannelTimeout
-from taskflow.runtime.machine.channel.stop import SLICE, Stop
+from taskflow.runtime.machine.channel.stop import Stop
 
 PROCESS = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 """Identifies this process among all processes of all hosts. The random part distinguishes containers with equal names.
@@ -127,7 +127,7 @@ class Pending(ABC):
             if remaining <= 0:
                 state = "taken" if self.message.sends else "there"
                 raise ChannelTimeout(f"{self.message} was not {state} after {deadline.seconds:g} s")
-            self.stop.bell.sleep(min(remaining, SLICE))
+            self.stop.bell.sleep(min(remaining, self.stop.slice))
 
 
 class BufferMessage(Pending):
@@ -199,11 +199,16 @@ class Channel(ABC):
         """Exchange a message with every peer. Collective. On return every peer has answered, every path works, and the
         death of a peer ends the waits for it within seconds. Raises as `Pending.wait`.
         """
-        inbox, outbox = np.empty((len(self.peers), GREETING_BYTES), np.uint8), np.zeros(GREETING_BYTES, np.uint8)
-        pending = [self.receive(peer, GREETING, row) for peer, row in zip(self.peers, inbox, strict=True)]
-        pending += [self.send(peer, GREETING, outbox) for peer in self.peers]
+        outbox = np.zeros(GREETING_BYTES, np.uint8)
+        sizes = {peer: self.greeting(peer) for peer in self.peers}
+        pending = [self.receive(peer, GREETING, np.empty(size, np.uint8)) for peer, size in sizes.items()]
+        pending += [self.send(peer, GREETING, outbox[:size]) for peer, size in sizes.items()]
         for message in pending:
             message.wait(deadline)
+
+    def greeting(self, peer: int) -> int:
+        """Return the bytes of a greeting with a peer."""
+        return GREETING_BYTES
 
     @abstractmethod
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:

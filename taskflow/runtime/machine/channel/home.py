@@ -1,9 +1,10 @@
-"""The home of a block actor: its process, and how actors of one cluster call each other."""
+"""The home of an actor: its process, and how processes of one cluster call each other."""
 
 from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -29,12 +30,25 @@ class Home(ABC):
 
     @property
     @abstractmethod
+    def actors(self) -> dict[str, Any]:
+        """The actors of the worker, by key."""
+
+    @property
     def abandoned(self) -> str | None:
         """Why the actor has no client left, or None while its worker runs and keeps it."""
+        return None if self.key in self.actors else "its client is gone"
 
     @abstractmethod
-    async def deliver(self, address: str, key: str, *message: Any) -> None:
-        """Call `deliver` of another actor."""
+    def of(self, key: str) -> Home:
+        """Return the home of another actor of the worker."""
+
+    @abstractmethod
+    async def call(self, address: str, key: str, method: str, *arguments: Any) -> Any:
+        """Call a method of an actor of any worker. Raises its error, or OSError if the worker has gone."""
+
+    @abstractmethod
+    async def run(self, address: str, function: Callable[..., Any], **options: Any) -> Any:
+        """Call a function on any worker, with the worker if it has a parameter `dask_worker`. Raises as `call`."""
 
 
 class DaskHome(Home):
@@ -53,18 +67,41 @@ class DaskHome(Home):
         return cls(worker, str(worker.get_current_task()))
 
     @property
-    def abandoned(self) -> str | None:
-        if self._worker.status.name in ("closing", "closed", "failed"):
-            return "its worker is ending"
-        return None if self.key in self._worker.state.actors else "its client is gone"
+    def actors(self) -> dict[str, Any]:
+        actors: dict[Any, Any] = self._worker.state.actors
+        return actors
 
-    async def deliver(self, address: str, key: str, *message: Any) -> None:
+    @property
+    def abandoned(self) -> str | None:
+        ends = self._worker.status.name in ("closing", "closed", "failed")
+        return "its worker is ending" if ends else super().abandoned
+
+    def of(self, key: str) -> DaskHome:
+        return DaskHome(self._worker, key)
+
+    async def call(self, address: str, key: str, method: str, *arguments: Any) -> Any:
         from distributed.protocol import to_serialize
 
-        *head, payload = message
-        worker = self._worker.rpc(address)
-        reply = await worker.actor_execute(
-            function="deliver", actor=key, args=[*head, to_serialize(payload)], kwargs={}
-        )
-        if reply["status"] != "OK":
-            raise reply["exception"]
+        sent = [to_serialize(argument) for argument in arguments]
+        reply = await self._worker.rpc(address).actor_execute(function=method, actor=key, args=sent, kwargs={})
+        return _result(reply)
+
+    async def run(self, address: str, function: Callable[..., Any], **options: Any) -> Any:
+        return await run_on(self._worker, address, function, options)
+
+
+async def run_on(worker: Worker, address: str, function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Call a function from one worker on another, as `Client.run` does. Raises as `Home.call`."""
+    from distributed.protocol.pickle import dumps
+
+    return _result(await worker.rpc(address).run(function=dumps(function), kwargs=dumps(options)))
+
+
+def _result(reply: dict[str, Any]) -> Any:
+    """Return the result in a reply of a worker, or raise its error."""
+    from distributed.core import clean_exception
+
+    if reply["status"] != "OK":
+        _, error, _ = clean_exception(reply["exception"])
+        raise error or RuntimeError("a call failed without an error")
+    return reply["result"]

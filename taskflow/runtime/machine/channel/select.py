@@ -142,6 +142,9 @@ class Router(Channel):
             else:
                 self._channels.pop(name).close()
 
+    def greeting(self, peer: int) -> int:
+        return int(self._known(peer).greeting(peer))
+
     def send(self, peer: int, sequence: int, buffer: Buffer) -> Pending:
         return self._known(peer).send(peer, sequence, buffer)
 

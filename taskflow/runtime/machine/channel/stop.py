@@ -17,6 +17,9 @@ from taskflow.common.errors import Aborted
 SLICE = 0.04
 """Longest sleep in seconds between two checks of the clock, the peers and the stop. A ring ends it immediately."""
 
+FEW = 16
+"""Blocks of a process up to which threads sleep for a SLICE. With more, threads sleep longer and check less often."""
+
 SPIN = 50e-6
 """Longest time in seconds for which a step thread polls before it sleeps: about the cost of a sleep and a wake-up. It
 yields its core between polls, and polls for less time if its last sleeps were long, because the work it waits for
@@ -115,11 +118,11 @@ class Bell:
 
 class Stop:
     """Ends every wait of one block: after `set(reason)` present and later waits raise `Aborted(reason)`. `reason` is
-    None until the block is stopped.
+    None until the block is stopped. `blocks`: their number in this process.
     """
 
-    def __init__(self, spin: float = SPIN) -> None:
-        self.bell = Bell(spin)
+    def __init__(self, spin: float = SPIN, blocks: int = 1) -> None:
+        self.bell, self.slice = Bell(spin), SLICE * max(1.0, blocks / FEW)
         self.reason: str | None = None
         self._ends: list[Callable[[], None]] = []
         self._lock = threading.Lock()

@@ -21,7 +21,7 @@ import numpy as np
 from taskflow.common.errors import ChannelTimeout
 from taskflow.runtime.machine.channel import Channel, Deadline, Gather
 from taskflow.runtime.machine.channel.base import LIFELINE, PROCESS
-from taskflow.runtime.machine.channel.stop import SHORT, SLICE
+from taskflow.runtime.machine.channel.stop import SHORT
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
 from taskflow.runtime.machine.kernel import compile_host
 from taskflow.runtime.machine.kernel.copying import HostCopies, by_size, planes
@@ -97,7 +97,7 @@ class HostWatch:
         self._stop, self._seconds, peers = channel.stop, seconds, sorted(channel.peers)
         self._lifelines = [channel.receive(peer, LIFELINE, np.empty(1, np.uint8)) for peer in peers]
         spin = int(1e9 * channel.stop.bell.spin)
-        self.waiting = np.array((spin, spin, int(1e9 * SHORT), int(1e9 * SLICE)), WAITING)
+        self.waiting = np.array((spin, spin, int(1e9 * SHORT), int(1e9 * channel.stop.slice)), WAITING)
 
     def check(self) -> None:
         """Raises Aborted, or ChannelError if a peer was lost."""
