@@ -22,6 +22,7 @@ from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection
 from taskflow.flow.models.two_phase.openings import LAYERS, Band, InterfaceOpenings
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location
@@ -160,6 +161,7 @@ class LevelSet:
     - `reinitialise`: iterations after each step
     - `conserve`: shift phi to conserve the volume of phase 1, except for inflow and outflow
     - `bodies`: some cells are solid
+    - `convection`: with the mass fluxes of f, or in velocity form
     """
 
     grid: Grid
@@ -168,6 +170,7 @@ class LevelSet:
     conserve: bool = True
     boundaries: Boundaries = field(default_factory=dict)
     bodies: bool = False
+    convection: Convection = MASS_FLUXES
 
     @property
     def openings(self) -> InterfaceOpenings:
@@ -183,6 +186,11 @@ class LevelSet:
     def ghost(self) -> int:
         """Layers of ghost cells: three for WENO5."""
         return LAYERS
+
+    @property
+    def width(self) -> float:
+        """Half the width of the density transition."""
+        return self.band.width
 
     @property
     def fields(self) -> dict[str, Location]:
