@@ -21,7 +21,6 @@ FN real longest(const Normal& m) { return max(max(magnitude(m.x), magnitude(m.y)
 // its own direction stands against Youngs' gradient, and the one with the smaller largest component is taken.
 FN Normal normal(In f, Index c, const Lines& a) {
   real g[3][3][3];  // [z][y][x]
-#pragma unroll
   for (int n = 0; n < 27; ++n) {
     const int i = n % 3, j = n / 3 % 3, k = n / 9;
     const Index x = i == 0 ? a.x.low(1) : i == 2 ? a.x.high(1) : 0, y = j == 0 ? a.y.low(1) : j == 2 ? a.y.high(1) : 0;

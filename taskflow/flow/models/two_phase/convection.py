@@ -77,8 +77,8 @@ class MassFluxes:
 
     def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
         mass, before, shares = (f.m_x, f.m_y, f.m_z), (f.u_old, f.v_old, f.w_old), (f.f, f.f_new)
-        for axis, velocity, acting, where in _turned(f, flow, phases):
-            yield momentum_of_phases(velocity, before[axis], _from(axis, mass), shares, *acting, **where)
+        for axis, velocity, acting, where in turned(f, flow, phases):
+            yield momentum_of_phases(velocity, before[axis], along(axis, mass), shares, *acting, **where)
 
 
 MASS_FLUXES = MassFluxes()
@@ -113,7 +113,7 @@ class VelocityForm:
 
     def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
         fluid = replace(flow.fluid, advection=self.advection)
-        for _, velocity, acting, where in _turned(f, flow, phases):
+        for _, velocity, acting, where in turned(f, flow, phases):
             yield momentum_in_velocity_form(velocity, (f.f, f.f_new), *acting, fluid=fluid, **where)
 
 
@@ -132,13 +132,13 @@ def opened_high(boundaries: Boundaries) -> list[str]:
     return [face for face in open_sides(boundaries) if frame(face)[1]]
 
 
-def _from(axis: int, group: tuple[str, str, str]) -> tuple[str, str, str]:
+def along(axis: int, group: tuple[str, str, str]) -> tuple[str, str, str]:
     """Return the components of a vector for a task along an axis: the component along it first."""
     first, second = (group[other] for other in range(3) if other != axis)
     return group[axis], first, second
 
 
-def _turned(f: Roles, flow: FlowModel, phases: Phases) -> Iterator[tuple[int, Any, tuple[Any, ...], dict[str, Any]]]:
+def turned(f: Roles, flow: FlowModel, phases: Phases) -> Iterator[tuple[int, Any, tuple[Any, ...], dict[str, Any]]]:
     """Yield for each axis: its number, the velocity, the fields (kappa, faces, h, q_new), and the named arguments of a
     momentum launch.
     """
@@ -146,4 +146,4 @@ def _turned(f: Roles, flow: FlowModel, phases: Phases) -> Iterator[tuple[int, An
     about = {"over": flow.staggered.box, "dt": "dt", "ratio": "ratio", "grid": flow.grid, "phases": phases}
     for axis, name in enumerate("uvw"):
         acting = kappa, faces, f[f"h_{name}"], f[f"{name}_new"]
-        yield axis, _from(axis, (f.u, f.v, f.w)), acting, {**about, "along": "xyz"[axis]}
+        yield axis, along(axis, (f.u, f.v, f.w)), acting, {**about, "along": "xyz"[axis]}

@@ -48,11 +48,16 @@ class Interface(Protocol):
     def advance(self, f: Roles) -> Iterator[Launch]:
         """Move the interface over a step, from f to f_new."""
 
-    def curvature(self, f: Roles) -> Iterator[Launch]:
-        """Compute kappa = div n of the new interface, n being the normal out of phase 1."""
+    def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
+        """Compute kappa = div n of the present interface, which has the shares in a field, n being the normal out of
+        phase 1.
+        """
 
     def failures(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalars that count what it could not do: `curvature_failed`, with surface tension."""
+
+    def counts(self, scalars: Mapping[str, float]) -> dict[str, int]:
+        """Return what `failures` counted, for a log line."""
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Return further numbers for a log line, from the scalars of a step."""

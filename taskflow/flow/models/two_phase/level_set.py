@@ -248,7 +248,7 @@ class LevelSet:
             return
         yield from self._shifted(f, f.f_new)
 
-    def curvature(self, f: Roles) -> Iterator[Launch]:
+    def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n of the new interface at the foot of each cell near it, n being the normal out of phase
         1.
         """
@@ -258,6 +258,10 @@ class LevelSet:
         """Compute the scalar `curvature_failed`: the number of cells at the interface without a curvature."""
         name = f.scalar("curvature_failed")
         yield feet_missed(f.phi, self._solid(f), over=self._box, failed=name, grid=self.grid, band=self.band)
+
+    def counts(self, scalars: Mapping[str, float]) -> dict[str, int]:
+        """Return the number of cells at the interface without a curvature."""
+        return {"curvature_failed": int(scalars["curvature_failed"])}
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Return further numbers for a log line: the shift of phi in the last step."""
