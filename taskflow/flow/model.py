@@ -76,6 +76,7 @@ class Model(Protocol):
         """Exchange roles of fields, before the values of a checkpoint are written to them, where the programs of even
         and odd steps differ.
         """
+        return
 
     @property
     def changeable(self) -> frozenset[str]:

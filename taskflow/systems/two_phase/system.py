@@ -20,8 +20,6 @@ from taskflow.common.rows import Row, labelled
 from taskflow.flow import Fluid
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
-from taskflow.flow.models.two_phase.convection import SCHEMES
-from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.momentum import PhaseObstacles
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
@@ -44,6 +42,7 @@ from taskflow.systems.base.pressure import (
 from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.records.series import Integral
+from taskflow.systems.two_phase.methods import METHODS, Method
 from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
@@ -51,7 +50,6 @@ from taskflow.systems.two_phase.start import (
     cut_shapes,
     friction,
     initial_phases,
-    long_cells,
     one_phase,
 )
 from taskflow.systems.two_phase.tables import (
@@ -125,11 +123,11 @@ class TwoPhaseMeasures(FlowMeasures):
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
         """Return the line, `wall` seconds after the first state; the kinetic energy is the mean of rho |u|^2 / 2."""
-        phases, numbers = self.model.phases, self.monitor.numbers(scalars)
-        kept = self.model.interface.numbers(scalars) if tick.step else {}
+        phases, numbers, interface = self.model.phases, self.monitor.numbers(scalars), self.model.interface
+        kept = interface.numbers(scalars) if tick.step else {}
         about: dict[str, Any] = {"surface_energy": phases.surface_tension * numbers["area"]}
         if phases.surface_tension:
-            about["curvature_failed"] = int(scalars["curvature_failed"])
+            about |= interface.counts(scalars)
         if tick.limit:
             about["limit"] = tick.limit
         return super().line(scalars, tick, wall) | numbers | about | kept
@@ -145,7 +143,6 @@ class TwoPhaseSystem(FlowSystem):
     tables: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
     min_block_cells: ClassVar[int] = LAYERS
     accepts_other_grids: ClassVar[bool] = True
-    initial_sources: ClassVar[Mapping[str, str]] = {"f": "phi"}
     words: ClassVar[Mapping[str, str]] = WORDS  # p is a true pressure
     measuring: ClassVar[type[FlowMeasures]] = TwoPhaseMeasures
     min_fields: ClassVar[int] = 27
@@ -160,12 +157,24 @@ class TwoPhaseSystem(FlowSystem):
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        fields = FIELDS if tables["two_phase"].surface_tension else FIELDS[:-1]
+        own = tables["two_phase"]
+        absent = {"phi"} - {METHODS[own.method].field} | (set() if own.surface_tension else {"kappa"})
+        fields = (name for name in FIELDS if name not in absent)
         return (*fields, *(scalar.name for scalar in tables["scalars"]))
 
     @classmethod
     def headline(cls, case: Case) -> str:
-        return "Two phases: density {:g} and {:g}, level set".format(*case.own.density)
+        first, second = case.own.density
+        return f"Two phases: density {first:g} and {second:g}, {METHODS[case.own.method].words}"
+
+    @property
+    def method(self) -> Method:
+        """The interface method of the case."""
+        return METHODS[self.sim.case.own.method]
+
+    @property
+    def initial_sources(self) -> Mapping[str, str]:
+        return self.method.sources
 
     @cached_property
     def phases(self) -> Phases:
@@ -175,11 +184,9 @@ class TwoPhaseSystem(FlowSystem):
 
     @cached_property
     def model(self) -> TwoPhase:
-        sim, own, grid = self.sim, self.sim.case.own, self.sim.grid.constants
+        sim, grid = self.sim, self.sim.grid.constants
         arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
-        sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
-        convection = SCHEMES[sim.case.fluid.scheme]
-        interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies, convection)
+        interface = self.method.interface(sim.case, grid, self.phases, arguments["boundaries"])
         pressure = solver(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
         arguments |= {"interface": interface, "pressure": pressure}
         return TwoPhase(**arguments, capillary=sim.case.time.capillary or CAPILLARY)
@@ -190,7 +197,7 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def initial(self) -> dict[str, Any]:
-        return {**super().initial, "phi": self.phi}
+        return {**super().initial, self.method.field: self.method.initial(self.phi, self.sim.grid)}
 
     @cached_property
     def phi(self) -> Profile | Composition:
@@ -261,15 +268,16 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def _elsewhere(self) -> bool:
-        """True if phi comes from another state."""
-        return self.sim.source is not None and "phi" in (self.sim.source.fields or ())
+        """True if the interface comes from another state."""
+        return self.sim.source is not None and self.method.field in (self.sim.source.fields or ())
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings of long cells, of steps out of reach, of cut shapes, and of one phase that fills the domain, unless
         meant.
         """
-        case, long = self.sim.case, long_cells(self.sim.grid.constants, self.sim.case.own.thickness)
+        case = self.sim.case
+        long = self.method.caution(self.sim.grid.constants, case.own.thickness)
         begun = () if self._elsewhere else (
             *one_phase(case.own, self.start), *cut_shapes(case.own.shapes or (), case.grid, self.sim.grid),
         )  # fmt: skip
@@ -277,7 +285,7 @@ class TwoPhaseSystem(FlowSystem):
 
     def solver_rows(self) -> Iterator[Row]:
         phases, model, precision = self.phases, self.model, self.sim.case.machine.precision
-        yield Row("phases", f"level set; ratio of densities {phases.ratio:g}; {precision} precision")
+        yield Row("phases", f"{self.method.words}; ratio of densities {phases.ratio:g}; {precision} precision")
         elsewhere = (Row("", "the interface begins where initial.source has it"),)
         yield from elsewhere if self._elsewhere else self.start.rows()
         yield Row("pressure", described(self.sim.case, choice(self.sim.case)))

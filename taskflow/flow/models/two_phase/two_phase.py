@@ -116,7 +116,7 @@ class TwoPhase(FlowModel):
         yield from self.limits(f)
 
     def restarted(self, f: Roles, step: int) -> None:
-        """See `Model`. f and f_new change fields in each step, and interfaces may tell odd steps from that."""
+        """See `Model`. f and f_new change fields in each step, by which an interface recognises odd steps."""
         if step % 2:
             f.swap("f", "f_new")
 
