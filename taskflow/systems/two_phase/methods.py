@@ -10,9 +10,12 @@ import numpy as np
 
 from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.grid import Grid, StaggeredGrid
+from taskflow.flow.measures.isosurface import Surface, ValueSurface
+from taskflow.flow.measures.plane_surface import PlaneSurface
 from taskflow.flow.models.two_phase.convection import SCHEMES
 from taskflow.flow.models.two_phase.interface import Interface
 from taskflow.flow.models.two_phase.level_set import LevelSet
+from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.models.two_phase.volume_of_fluid import VolumeOfFluid
 from taskflow.flow.operators.phases import Phases
 from taskflow.systems.initial.fields import CellMeans
@@ -44,6 +47,7 @@ class Method:
     - `field`: its own field, which initial values give
     - `initial`: returns these from phi, positive in phase 1
     - `interface`: returns the model for a case, grid, phases and sides
+    - `surface`: returns the surface whose area is measured, between these sides
     - `caution`: yields warnings of cells that do not suit it
     """
 
@@ -51,6 +55,7 @@ class Method:
     field: str
     initial: Callable[[Phi, StaggeredGrid], Any]
     interface: Callable[[Case, Grid, Phases, Boundaries], Interface]
+    surface: Callable[[Boundaries], Surface]
     caution: Callable[[Grid, float], Iterator[str]] = lambda grid, thickness: iter(())
 
     @property
@@ -69,8 +74,22 @@ def _volume_of_fluid(case: Case, grid: Grid, phases: Phases, boundaries: Boundar
     return VolumeOfFluid(grid, phases, boundaries, bool(case.obstacles))
 
 
+def _zero_of_phi(boundaries: Boundaries) -> Surface:
+    """phi is nearly linear there. On f = 1/2 the perimeter of a circle would be 0.6 % too long at every spacing."""
+    return ValueSurface("phi", 0.0, tuple(boundaries))
+
+
+def _planes(boundaries: Boundaries) -> Surface:
+    return PlaneSurface()
+
+
 METHODS = {
-    "levelset": Method("level set", "phi", lambda phi, grid: phi, _level_set, long_cells),
-    "vof": Method("volume of fluid", "f", InitialShares, _volume_of_fluid),
+    "levelset": Method("level set", "phi", lambda phi, grid: phi, _level_set, _zero_of_phi, long_cells),
+    "vof": Method("volume of fluid", "f", InitialShares, _volume_of_fluid, _planes),
 }
 """The methods by their names in a case."""
+
+
+def surface_of(model: TwoPhase) -> Surface:
+    """Return the surface whose area is measured, by the field that the model has."""
+    return METHODS["levelset" if "phi" in model.fields else "vof"].surface(model.boundaries)

@@ -42,7 +42,7 @@ from taskflow.systems.base.pressure import (
 from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.records.series import Integral
-from taskflow.systems.two_phase.methods import METHODS, Method
+from taskflow.systems.two_phase.methods import METHODS, Method, surface_of
 from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
@@ -115,7 +115,7 @@ class TwoPhaseMeasures(FlowMeasures):
 
     @cached_property
     def monitor(self) -> PhaseMonitor:
-        return PhaseMonitor(self.model, self.model.phases, surface_on(self.model, *self.model.interface.surface))
+        return PhaseMonitor(self.model, self.model.phases, surface_of(self.model))
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
         iterations = self.model.pressure.taken(scalars) if tick.step else 0
@@ -222,7 +222,7 @@ class TwoPhaseSystem(FlowSystem):
     def surfaces(self) -> tuple[Integral, ...]:
         integrals = []
         for table in getattr(self.sim.case, "phases", ()):
-            over, surface = self._cells(table.box), surface_on(self.model, *self.model.interface.surface)
+            over, surface = self._cells(table.box), surface_of(self.model)
             measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bool(self.obstacles), surface)
             series = TimeSeries.of_numbers(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))

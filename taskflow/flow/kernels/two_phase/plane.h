@@ -82,6 +82,14 @@ FN real share_below(const Ordered& m, real alpha) {
   return alpha > real(0.5) ? 1 - part : part;
 }
 
+// The derivative of share_below by alpha: the area of the plane over the length of m
+FN real slope_below(const Ordered& m, real alpha) {
+  const real a = min(alpha, 1 - alpha), both = m.least + m.middle;
+  if (a <= 0) return 0;
+  return a >= both ? 1 / m.most
+                   : (piece_slope(m, a) - piece_slope(m, a - m.middle) - piece_slope(m, a - m.most)) / (6 * m.middle * m.most);
+}
+
 // By elementary operations: from an exponent over three, and Newton's iteration
 FN real cube_root(real a) {
   if (!(a > 0)) return 0;

@@ -50,6 +50,15 @@ TASK share_flux(Range range, In f, In w, Out flux, In64 dt, Grid grid) {
 FN real added(None, Index, Index, real, real) { return 0; }
 FN real added(In w, Index c, Index step, real courant, real s) { return s * (courant * w[c + step] - courant * w[c]); }
 
+// flux = rho_2 w + (rho_1 - rho_2) flux dx / dt, the mass that passes a face per area and time
+TASK mass_of_shares(Range range, InOut flux, In w, In64 dt, Grid grid, Phases phases) {
+  FRAME(range)
+  const real once = 1 / (real(*dt) * axis(grid, AXIS, 0, N).per_cell());
+  for_cells(range, CELL(c) {
+    flux[c] = phases.density_2 * w[c] + (phases.density_1 - phases.density_2) * (once * flux[c]);
+  });
+}
+
 // f_new = f - (flux behind - flux before) + s (c behind - c before), c = w dt / dx, s = 1 in cells with more of phase 1 before the
 // step. Where `last`, it takes back what the other sweeps of the step added. mass = mass - what leaves.
 TASK move_shares(Range range, In f, In f_begun, In flux, In w OPTIONAL(w_r) OPTIONAL(w_s), InOut mass, Out f_new, In64 dt,

@@ -3,9 +3,9 @@
     kappa = -(h_xx (1 + h_y^2) + h_yy (1 + h_x^2) - 2 h_xy h_x h_y) / (1 + h_x^2 + h_y^2)^(3/2),    phase 1 below h
 
 h are the heights of nine columns of seven cells, along the direction of the largest component of the normal in which
-all of them end in a full and an empty cell (S. J. Cummins, M. M. Francois, D. B. Kothe 2005, Comput. Struct. 83, 425;
-S. Popinet 2009, J. Comput. Phys. 228, 5838). Where there is none, h is the paraboloid closest to the middles of the
-planes in the 27 cells around, seen along the normal. Where there are fewer than six of these there is no curvature.
+all of them end in a full and an empty cell (S. J. Cummins, M. M. Francois, D. B. Kothe 2005, Comput. Struct. 83, 425,
+and S. Popinet 2009, J. Comput. Phys. 228, 5838). Without such a direction h is the paraboloid closest to the planes in
+the 27 cells around, seen along the normal. Cells with fewer than six of these have no curvature.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TEXT = KERNELS / "two_phase" / "curvature_of_planes.cu"
 @task(kernel=TEXT)
 def curvature_of_planes(f: Read[box(3)], kappa: Write, *, grid: Grid) -> None:
     """kappa = div n in cells with f from 1e-6 to 1 - 1e-6, at most 1 over the least spacing, n being the normal out of
-    phase 1; 0 elsewhere. Walls mirror f.
+    phase 1, and 0 elsewhere. Walls mirror f.
     """
 
 

@@ -12,8 +12,8 @@ from taskflow.runtime.tasks import Launch, Roles
 
 class Interface(Protocol):
     """An interface that moves with the flow. It provides the shares of phase 1 before and after a step in the
-    cell-centred fields f and f_new, without ghost values; the mass fluxes, and how momentum goes with them, by its
-    `convection`; and the curvature in the field kappa, if there is surface tension.
+    cell-centred fields f and f_new, without ghost values, and with surface tension the curvature in the field kappa.
+    Its `convection` has the mass fluxes, and moves momentum with them.
     """
 
     @property
@@ -29,10 +29,6 @@ class Interface(Protocol):
         """How momentum is moved."""
 
     @property
-    def surface(self) -> tuple[str, float]:
-        """A role, and the value of its field on the interface, for its area."""
-
-    @property
     def width(self) -> float:
         """Half the width over which the density changes."""
 
@@ -43,7 +39,7 @@ class Interface(Protocol):
         """Compute f and the scalar `kept` from its own fields."""
 
     def restore_sums(self, f: Roles) -> Iterator[Launch]:
-        """Compute its own fields, and f, such that the sum of f is that of the present f."""
+        """Compute its own fields, and f, such that f keeps its present sum."""
 
     def advance(self, f: Roles) -> Iterator[Launch]:
         """Move the interface over a step, from f to f_new."""
@@ -54,10 +50,10 @@ class Interface(Protocol):
         """
 
     def failures(self, f: Roles) -> Iterator[Launch]:
-        """Compute the scalars that count what it could not do: `curvature_failed`, with surface tension."""
+        """Compute the scalars that count its failures, with surface tension: cells without a curvature."""
 
     def counts(self, scalars: Mapping[str, float]) -> dict[str, int]:
-        """Return what `failures` counted, for a log line."""
+        """Return the counts of `failures`, for a log line."""
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Return further numbers for a log line, from the scalars of a step."""

@@ -197,13 +197,6 @@ class LevelSet:
         """phi, and two fields for stages."""
         return {"phi": "c", "phi_1": "c", "phi_2": "c"}
 
-    @property
-    def surface(self) -> tuple[str, float]:
-        """A role, and the value of its field on the interface. The field is nearly linear there: with f = 1/2 the
-        perimeter of a circle would be 0.6 % too long at every spacing.
-        """
-        return "phi", 0.0
-
     def start(self, f: Roles) -> Iterator[Launch]:
         """Make phi a distance, and compute f and the scalar `kept`, the sum of f.
 

@@ -99,7 +99,7 @@ def accelerate(
     kappa: Read[BOTH_SIDES] | None, faces: ReadShort | None, h: ReadWrite, q_new: ReadWrite,
     *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
 ) -> None:  # fmt: skip
-    """q_new, moved before, gains all but the first term of u_new above; on return h holds V, of the velocity before. At
+    """q_new, moved before, gains all but the first term of u_new above. On return h holds V, of the velocity before. At
     the start `ratio` is 0, and h is not used. Faces on a wall, or closed by bodies, keep their velocity.
     """
 

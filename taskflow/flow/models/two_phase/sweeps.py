@@ -6,7 +6,7 @@ Comput. Phys. 229, 2853).
 F = c times the share of phase 1 in the slab of thickness |c| of the cell upwind, below its plane. The last sweep of a
 step takes back what the others added instead of adding its own: phase 1 is kept to rounding for any velocity.
 
-Momentum moves in each sweep with the mass of that sweep. Its mass m per volume is what is there, with nothing added:
+Momentum moves in each sweep with the mass of that sweep. The mass m per volume changes by its fluxes alone:
 
     m' = m - (M_behind - M_before),    m' u' = m u - (M_behind u^_behind - M_before u^_before)
 
@@ -61,12 +61,19 @@ def share_flux(f: Read[AROUND_DONORS], w: Read, flux: Write, *, along: Axis, dt:
 
 
 @task(kernel=TEXT)
+def mass_of_shares(flux: ReadWrite, w: Read, *, along: Axis, dt: Scalar, grid: Grid, phases: Phases) -> None:
+    """flux = rho_2 w + (rho_1 - rho_2) flux dx / dt: the mass that passes low faces across an axis, per area and time,
+    from the shares that pass in a step.
+    """
+
+
+@task(kernel=TEXT)
 def move_shares(
     f: Read, f_begun: Read, flux: Read[BEHIND_N], w: Read[BEHIND_N], w_r: Read[BEHIND_R] | None,
     w_s: Read[BEHIND_S] | None, mass: ReadWrite, f_new: Write,
     *, along: Axis, dt: Scalar, grid: Grid, phases: Phases, last: int,
 ) -> None:  # fmt: skip
-    """f_new = f', and the mass loses what leaves, in a sweep along an axis with the flux F and the velocity w; f_begun
+    """f_new = f', and the mass loses what leaves, in a sweep along an axis with the flux F and the velocity w. f_begun
     is f before the step. w_r and w_s are the velocities of the other sweeps, for the `last` one.
     """
 
@@ -77,6 +84,6 @@ def move_momentum(
     w: Read[PASSING], faces: ReadShort | None, moved: Components(q_new=Write, r_new=Write, s_new=Write),
     *, along: Axis, dt: Scalar, grid: Grid, phases: Phases,
 ) -> None:  # fmt: skip
-    """q_new, r_new, s_new = the velocities along an axis and the other two after a sweep along it, as above; `mass` is
+    """q_new, r_new, s_new = the velocities along an axis and the other two after a sweep along it, as above. `mass` is
     that before the sweep. Cells beyond boundaries, and faces on them and of bodies, keep their velocity.
     """

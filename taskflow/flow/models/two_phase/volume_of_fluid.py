@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from taskflow.flow.boundaries.boundary import beyond
+from taskflow.flow.boundaries.boundary import Value, beyond, impose
 from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.sides import open_sides
 from taskflow.flow.flow_model import FlowModel
@@ -25,6 +25,7 @@ from taskflow.flow.models.two_phase.openings import LAYERS, InterfaceOpenings, s
 from taskflow.flow.models.two_phase.sweeps import (
     carrying_velocity,
     mass_before,
+    mass_of_shares,
     move_momentum,
     move_shares,
     share_flux,
@@ -40,10 +41,11 @@ HALF_WIDTH = 0.5  # of the change of density, in spacings: the interface is with
 
 @dataclass(frozen=True)
 class VolumeOfFluid:
-    """The interface as planes in cells. It provides f_new, and the shares that pass faces in m_x, m_y and m_z.
+    """The interface as planes in cells. It provides f_new, and in m_x, m_y and m_z the shares that pass faces in a
+    step, or after it with bodies the mass fluxes.
 
-    `bodies`: some cells are solid. Their faces pass nothing; they hold the mean share of the fluid around, so that the
-    interface meets them at about 90 degrees.
+    `bodies`: some cells are solid. Their faces pass nothing, and they hold the mean share of the fluid around, so that
+    the interface meets them at about 90 degrees.
     """
 
     grid: Grid
@@ -68,10 +70,6 @@ class VolumeOfFluid:
         return SWEPT
 
     @property
-    def surface(self) -> tuple[str, float]:
-        return "f", 0.5
-
-    @property
     def width(self) -> float:
         return HALF_WIDTH * max(self.grid.resolved)
 
@@ -82,7 +80,11 @@ class VolumeOfFluid:
         return tuple(axis for axis in range(3) if self.grid.cells[axis] > 1 or axis in opened)
 
     def start(self, f: Roles) -> Iterator[Launch]:
-        """Extend the shares into bodies, and compute the scalar `kept`, the sum of f."""
+        """Extend the shares into bodies, compute the scalar `kept`, the sum of f, and clear the fluxes along axes
+        without sweeps.
+        """
+        for axis in {0, 1, 2} - {*self.axes}:
+            yield impose(f[f"m_{'xyz'[axis]}"], over=self.around, value=Value(0.0))
         yield from self._extended(f, f.f)
         yield from self.shares(f)
 
@@ -110,7 +112,9 @@ class VolumeOfFluid:
             yield sweep.shares(share, share_new)
             now, share = moved, share_new
         yield from self.openings.passed_shares(f)
-        yield from self._extended(f, f.f_new)
+        if self.bodies:
+            yield from self._masses(f)
+            yield from self._extended(f, f.f_new)
 
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n in cells that the interface cuts."""
@@ -144,8 +148,23 @@ class VolumeOfFluid:
         low, high = (triple(map(int, walls)) for walls in (self.grid.low, self.grid.high))
         return self.box.expand(low, high)
 
+    def faces(self, axis: int) -> Iterator[Box]:
+        """Yield the cells whose low faces across an axis shares may pass: all, and those beyond open high faces."""
+        yield self.box
+        for face in opened_high(self.boundaries):
+            if "xyz".index(face[0]) == axis:
+                yield on_face(face, self.grid)
+
     def _solid(self, f: Roles) -> str | None:
         return f.solid if self.bodies else None
+
+    def _masses(self, f: Roles) -> Iterator[Launch]:
+        """Turn the shares that pass faces into mass fluxes, which forces on bodies read."""
+        for axis in self.axes:
+            flux, w = f[f"m_{'xyz'[axis]}"], _velocity(f, "_old")[axis]
+            about: dict[str, Any] = {"along": "xyz"[axis], "dt": "dt", "grid": self.grid, "phases": self.phases}
+            for over in self.faces(axis):
+                yield mass_of_shares(flux, w, over=over, **about)
 
     def _extended(self, f: Roles, share: str) -> Iterator[Launch]:
         """Extend shares into bodies."""
@@ -181,8 +200,7 @@ class Sweep:
         interface = self.interface
         if share != self.f.f and open_sides(interface.boundaries):
             yield from share_ghosts(share, interface.boundaries, interface.grid)
-        opened = [face for face in opened_high(interface.boundaries) if "xyz".index(face[0]) == self.axis]
-        for over in (interface.box, *(on_face(face, interface.grid) for face in opened)):
+        for over in interface.faces(self.axis):
             yield share_flux(share, self._w[0], self._flux, over=over, **self._where)
 
     def momentum(self, now: Triplet, moved: Triplet) -> Iterator[Launch]:
