@@ -72,6 +72,12 @@ class Model(Protocol):
     def step(self, f: Roles) -> Iterator[Launch | Repeat | Derive]:
         """Yield the program of a time step, which reads the `scalars`."""
 
+    def restarted(self, f: Roles, step: int) -> None:
+        """Exchange roles of fields, before the values of a checkpoint are written to them, where the programs of even
+        and odd steps differ.
+        """
+        return
+
     @property
     def changeable(self) -> frozenset[str]:
         """Fields that callers may change between two steps, before `refresh`: all that move."""

@@ -17,6 +17,7 @@ from taskflow.flow.models.two_phase.convection import MASS_FLUXES
 from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.momentum import momentum_of_phases
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
+from taskflow.flow.models.two_phase.volume_of_fluid import VolumeOfFluid
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import ConjugateGradients, Cycle, Multigrid, Operator, Tolerance
 from taskflow.runtime.machine.device import Device, cpu
@@ -25,6 +26,7 @@ from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Launch
+from taskflow.systems.two_phase.shares import shares
 
 SLIP, WALL = Slip(), Wall()
 CUTS = pytest.mark.parametrize("options", [
@@ -35,9 +37,10 @@ CUTS = pytest.mark.parametrize("options", [
 
 def two_phase(
     cells, lengths, phases: Phases, *, sides=None, periodic=(False, False, False), tolerance=1e-8, cycles=None,
-    convection=MASS_FLUXES, **method,
+    convection=MASS_FLUXES, vof=False, **method,
 ) -> TwoPhase:  # fmt: skip
-    """The model on a box between `sides`, by axis, slip by default; `method` are arguments of the level set.
+    """The model on a box between `sides`, by axis, slip by default, with a volume of fluid or a level set; `method` are
+    arguments of the level set.
 
     The pressure is solved by conjugate gradients to a tolerance, or by so many `cycles` of multigrid.
     """
@@ -50,9 +53,11 @@ def two_phase(
     solver = (
         Multigrid(cycle, Tolerance(0.0, cycles)) if cycles else ConjugateGradients(cycle, Tolerance(tolerance, 200))
     )
-    interface, fluid = LevelSet(grid.constants, **method), Fluid(phases.kinematic_viscosity)
-    about = {"phases": phases, "interface": interface, "pressure": solver, "convection": convection}
-    return TwoPhase(grid, fluid, boundaries, **about)
+    interface = LevelSet(grid.constants, convection=convection, **method)
+    if vof:
+        interface = VolumeOfFluid(grid.constants, phases, boundaries)
+    about = {"phases": phases, "interface": interface, "pressure": solver}
+    return TwoPhase(grid, Fluid(phases.kinematic_viscosity), boundaries, **about)
 
 
 def momentum_along(axis: int, faces: str | None = None, **where) -> Launch:
@@ -87,11 +92,12 @@ class Phased:
 def compute(
     model: TwoPhase, phi: Callable, *, velocity=(0.0, 0.0, 0.0), end=np.inf, steps=10**9, cfl=0.3, diffusion=0.2,
     fixed=None, blocks=(1, 1, 1), dtype="f8", threads=1, overlap="auto", look: Callable | None = None, every=1,
-    names=("f", "phi", "p"), after=None, device: Device | None = None,
+    names=("f", "p"), after=None, device: Device | None = None,
 ) -> Phased:  # fmt: skip
     """Run from the initial phi(x, y, z), positive in phase 1, and a velocity (numbers or functions).
 
-    `after` is a program for the final state; `device` is the CPU with so many threads if not given.
+    `names` are recorded, with the velocity and phi; `after` is a program for the final state; `device` is the CPU with
+    so many threads if not given.
     """
     fields = FieldSpace([Field(name, dtype, place) for name, place in model.fields.items()])
     main = Partition(
@@ -109,9 +115,19 @@ def compute(
     return Phased(whole, shares[0].time, shares[0].steps, shares[0].scalars, shares[0].history, model.staggered.box)
 
 
+def initial_interface(model: TwoPhase, phi: Callable, own: Box) -> dict[str, np.ndarray]:
+    """The initial field of an interface where phi(x, y, z) is 0: phi itself, or the shares where it is positive."""
+    grid = model.staggered
+    places = grid.points("c", own)
+    if "phi" in model.fields:
+        return {"phi": phi(*places) + np.zeros(own.shape[::-1])}
+    divided = tuple(axis for axis in range(3) if grid.cells[axis] > 1)
+    return {"f": shares(phi, places, grid.spacing, divided) + np.zeros(own.shape[::-1])}
+
+
 def _run(model, phi, velocity, limit, end, steps, look, every, names, after, shard: Shard) -> Phased:
     grid, own = model.staggered, shard.cells
-    initial = {"phi": phi(*grid.points("c", own)) + np.zeros(own.shape[::-1])}
+    initial = initial_interface(model, phi, own)
     for name, value in zip("uvw", velocity, strict=True):
         points = grid.points(model.fields[name], own)
         initial[name] = (value(*points) if callable(value) else value) + np.zeros(own.shape[::-1])
@@ -129,7 +145,8 @@ def _run(model, phi, velocity, limit, end, steps, look, every, names, after, sha
             history.values.append(look(shard, time, length))
     if after is not None:
         shard.run(after)
-    values = {name: shard.read(name) for name in (*names, "u", "v", "w")}
+    known = [name for name in ("phi", "u", "v", "w") if name in model.fields]
+    values = {name: shard.read(name) for name in dict.fromkeys((*names, *known))}
     return Phased(values, time, count, dict(shard.scalars.items()), history, own)
 
 

@@ -28,13 +28,15 @@ def box(low: list[float], high: list[float]) -> dict:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("method", ["levelset", "vof"])
 @pytest.mark.parametrize(("low", "high", "tolerance"), [
-    pytest.param(0.4, 0.8, 1e-9, marks=pytest.mark.slow),
+    (0.4, 0.8, 1e-9),
     (0.8, 1.6, 1e-9),  # through the surface
     (1.0, 1.4, 1e-6),  # and so short that the interface feels its edges
 ])  # fmt: skip
-def test_a_body_at_rest_feels_the_weight_of_what_it_displaces(tmp_path, low, high, tolerance):
-    run = tf.run(tf.Case(**TANK, **box([0.4, 0, low], [0.7, 0.1, high])), tmp_path / "run")
+def test_a_body_at_rest_feels_the_weight_of_what_it_displaces(tmp_path, method, low, high, tolerance):
+    tank = TANK | {"two_phase": {**TANK["two_phase"], "method": method}}
+    run = tf.run(tf.Case(**tank, **box([0.4, 0, low], [0.7, 0.1, high])), tmp_path / "run")
     body, f = run.log()[-1]["bodies"]["body"], run.dataset().f.values[-1]
     layers = f[round(low * 10) : round(high * 10), 0, 0]  # beside it, in its place
     weight = GRAVITY * (1 + 999 * layers).sum() * 3 * 1e-3
@@ -150,8 +152,11 @@ JET = {
 }  # fmt: skip
 
 
-def jet(precision: str = "double", **tables) -> tf.Case:
-    return tf.Case(**JET | {"output": {**JET["output"], "precision": precision}} | tables)
+def jet(kind: str = "double", **tables) -> tf.Case:
+    """The jet with a level set, in a precision, or with a volume of fluid."""
+    if kind == "vof":
+        return tf.Case(**JET | {"two_phase": {**JET["two_phase"], "method": "vof"}} | tables)
+    return tf.Case(**JET | {"output": {**JET["output"], "precision": kind}} | tables)
 
 
 def stored(run: tf.Run) -> tuple[xr.Dataset, xr.Dataset]:
@@ -160,9 +165,9 @@ def stored(run: tf.Run) -> tuple[xr.Dataset, xr.Dataset]:
     return fields, series
 
 
-@pytest.fixture(scope="module", params=["single", "double"])
+@pytest.fixture(scope="module", params=["single", "double", "vof"])
 def whole(request, tmp_path_factory) -> tuple[str, tf.Run]:
-    """The precision, and the run on one block."""
+    """The kind of jet, and the run on one block."""
     return request.param, tf.run(jet(request.param), tmp_path_factory.mktemp("whole") / "run")
 
 
@@ -205,12 +210,12 @@ def test_debug_meets_no_invalid_ghost_cell(tmp_path, whole):
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("pressure", [None, 0])
-def test_its_steps_are_proved(pressure):
+@pytest.mark.parametrize(("kind", "pressure"), [("double", None), ("double", 0), ("vof", None)])
+def test_its_steps_are_proved(kind, pressure):
     """With the overlap that does most at a time: in all orders of `auto` that is four times as many pairs of passes."""
     outflow = {"type": "outflow"} | ({} if pressure is None else {"pressure": pressure})
     small = jet(
-        grid={"cells": [9, 4, 8], "lengths": [0.9, 0.4, 0.8]}, boundaries={**JET["boundaries"], "x_max": outflow},
+        kind, grid={"cells": [9, 4, 8], "lengths": [0.9, 0.4, 0.8]}, boundaries={**JET["boundaries"], "x_max": outflow},
         body={"gravity": [0, 0, -1] if pressure is None else [-1, 0, 0]},
         machine={"blocks": [1, 1, 2], "overlap": "full"},
     )  # fmt: skip

@@ -12,7 +12,7 @@ from taskflow.output import STORE, dataset
 FRONT = 0.15  # of phase 1, from the inflow, at the start
 
 
-def stream(face: str, outflow: object, **tables) -> tf.Case:
+def stream(face: str, outflow: object, method: str = "levelset", **tables) -> tf.Case:
     """A stream of speed 1 from a face: phase 1 pushes phase 2, a hundred times as light, out through the other end."""
     axis, high = "xyz".index(face[0]), face.endswith("max")
     cells, lengths = [4, 4, 4], [0.1, 0.1, 0.1]
@@ -24,7 +24,7 @@ def stream(face: str, outflow: object, **tables) -> tf.Case:
     sides = {f"{other}_{end}": "slip" for other in "xyz" if other != face[0] for end in ("min", "max")}
     return tf.Case(**{
         "grid": {"cells": cells, "lengths": lengths},
-        "two_phase": {"density": [100.0, 1.0], "viscosity": [0.1, 0.01], "initial": inside},
+        "two_phase": {"density": [100.0, 1.0], "viscosity": [0.1, 0.01], "initial": inside, "method": method},
         "boundaries": {**sides, face: {"type": "inflow", "velocity": velocity, "phase": 1}, opposite: outflow},
         "initial": {"velocity": velocity},
         "time": {"end": 0.1, "cfl": 0.3},
@@ -45,9 +45,10 @@ def stream(face: str, outflow: object, **tables) -> tf.Case:
         *(pytest.param(*side, marks=pytest.mark.slow) for side in (("x_max", 0), ("y_min", 0), ("y_max", None))),
     ],
 )
-def test_a_stream_stays_uniform_and_what_enters_is_counted(tmp_path, face, pressure):
+@pytest.mark.parametrize("method", ["levelset", "vof"])
+def test_a_stream_stays_uniform_and_what_enters_is_counted(tmp_path, face, pressure, method):
     outflow = "outflow" if pressure is None else {"type": "outflow", "pressure": pressure}
-    run = tf.run(stream(face, outflow), tmp_path / "run")
+    run = tf.run(stream(face, outflow, method), tmp_path / "run")
     fields, axis = run.dataset(), "xyz".index(face[0])
     for number, name in enumerate("uvw"):
         expected = (-1.0 if face.endswith("max") else 1.0) if number == axis else 0.0
@@ -76,6 +77,7 @@ JET = {
     "monitor": {"every": {"steps": 1}},
 }  # fmt: skip
 
+VOF = {"two_phase": {**JET["two_phase"], "method": "vof"}, "machine": {"debug": True}}
 VELOCITY_FORM = {
     "fluid": {"scheme": "weno5"}, "two_phase": {**JET["two_phase"], "density": [5.0, 1.0]},
     "obstacles": [{"type": "box", "low": [0.4, 0.0, 0.0], "high": [0.5, 0.4, 0.1]}],
@@ -85,7 +87,7 @@ VELOCITY_FORM = {
 
 @pytest.mark.parametrize(("pressure", "tables"), [
     pytest.param(None, {}, marks=pytest.mark.slow), pytest.param(0, {}, marks=pytest.mark.slow),
-    pytest.param(None, VELOCITY_FORM, marks=pytest.mark.slow),
+    pytest.param(None, VELOCITY_FORM, marks=pytest.mark.slow), pytest.param(0, VOF, marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_a_jet_has_the_same_bits_on_blocks_and_after_a_stop(tmp_path, pressure, tables):
     outflow = {"type": "outflow"} | ({} if pressure is None else {"pressure": pressure})

@@ -16,7 +16,7 @@ from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
 from taskflow.runtime.regions import Field, FieldSpace, Partition, Region
-from tests.flow.phases import compute, two_phase
+from tests.flow.phases import compute, initial_interface, two_phase
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 EQUAL = Phases(1.0, 1.0, 0.0, 0.0)
@@ -103,7 +103,7 @@ def _carry(model: TwoPhase, phi, velocity, factor, end: float, courant: float, s
         f.swap("f", "f_new")
 
     steps = int(np.ceil(end * sum(abs(u) for u in speeds.values()).max() / min(grid.spacing) / courant))
-    shard.write({"phi": phi(*grid.points("c", own)) + np.zeros(own.shape[::-1]), **speeds})
+    shard.write({**initial_interface(model, phi, own), **speeds})
     shard.write({f"{name}_old": np.zeros(own.shape[::-1]) for name in "uvw"})
     shard.run(model.interface.start, dt=1.0)
     begun = shard.read("f")

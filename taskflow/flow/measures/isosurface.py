@@ -8,7 +8,7 @@ blocks.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.grid import Grid, StaggeredGrid
@@ -31,6 +31,15 @@ def isosurface_area(
 
     `bound` is at least a sixteenth of the largest possible area between eight centres. Needs ghost values of q.
     """
+
+
+class Surface(Protocol):
+    """A surface with an area."""
+
+    def area(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
+        """Yield the launches for the area in a box of cells, up to adjacent boundaries, outside of bodies, as the exact
+        sum of a name.
+        """
 
 
 @dataclass(frozen=True)

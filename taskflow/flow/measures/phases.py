@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.grid.stencils import FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.measures.isosurface import ValueSurface
+from taskflow.flow.measures.isosurface import Surface, ValueSurface
 from taskflow.flow.measures.monitor import Monitor, largest_speed
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
@@ -57,7 +57,7 @@ class PhaseMonitor(Monitor):
     """Monitor of two phases: `Monitor`, the energies, the area of the interface, and the volume of phase 1."""
 
     phases: Phases
-    surface: ValueSurface = HALF
+    surface: Surface = HALF
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
         yield from super().__call__(f)
@@ -98,7 +98,7 @@ class PhaseIntegrals:
     phase: Phase
     over: Box
     bodies: bool = False
-    surface: ValueSurface = HALF
+    surface: Surface = HALF
     __name__: ClassVar[str] = "phases"
 
     @property

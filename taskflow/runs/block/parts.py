@@ -106,6 +106,7 @@ class RunParts:
         state = resumed.checkpoint.state
         self.settings.update(resumed.given)
         self._fill(resumed.tick.time)
+        self.model.restarted(self.shard.roles, resumed.tick.step)
         restore(resumed.checkpoint, self.job.policy, self.shard)
         for cloud in self.particles.values():
             cloud.go_on(resumed.checkpoint, resumed.tick.time)

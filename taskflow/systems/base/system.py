@@ -60,8 +60,12 @@ class System(SystemType, ABC):
     min_block_cells: ClassVar[int] = 1  # cells of a block along directions that are cut
     min_fields: ClassVar[int] = 1  # fields that it has at the least
     accepts_other_grids: ClassVar[bool] = False  # it begins with fields of another grid, not only with its checkpoints
-    initial_sources: ClassVar[Mapping[str, str]] = {}  # fields with the initial ones from which they follow
     words: ClassVar[Mapping[str, str]] = {}  # the names of fields in words
+
+    @property
+    def initial_sources(self) -> Mapping[str, str]:
+        """Fields with the initial ones from which they follow."""
+        return {}
 
     @classmethod
     def headline(cls, case: Case) -> str:

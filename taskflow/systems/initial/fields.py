@@ -31,8 +31,18 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 20  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
-COMPUTED = Expression, Composition  # kinds of profiles whose values blocks compute; others are computed before
 LARGEST = 4  # times its rms: hardly any value of a noise exceeds it
+
+
+class CellMeans:
+    """Base of profiles that return means over cells, from the centres of these."""
+
+    def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        """Return the means [z, y, x]."""
+        raise NotImplementedError
+
+
+COMPUTED = Expression, Composition, CellMeans  # profiles whose values blocks compute; others are computed before
 
 
 @dataclass(frozen=True)
@@ -48,7 +58,7 @@ class InitialFields:
     """
 
     points: Callable[[Location, Box], tuple[np.ndarray, np.ndarray, np.ndarray]]
-    profiles: Mapping[str, Expression | Composition | None]
+    profiles: Mapping[str, Expression | Composition | CellMeans | None]
     saved: Path
     noise: RandomVelocity | None = None
     checkpoint: Checkpoint | None = None

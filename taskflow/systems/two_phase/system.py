@@ -19,8 +19,6 @@ from taskflow.common.rows import Row, labelled
 from taskflow.flow import Fluid
 from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
-from taskflow.flow.models.two_phase.convection import SCHEMES
-from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.momentum import PhaseObstacles
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
@@ -42,6 +40,7 @@ from taskflow.systems.base.pressure import (
 from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.records.series import Integral
+from taskflow.systems.two_phase.methods import METHODS, Method, surface_of
 from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
@@ -49,7 +48,6 @@ from taskflow.systems.two_phase.start import (
     cut_shapes,
     friction,
     initial_phases,
-    long_cells,
     one_phase,
 )
 from taskflow.systems.two_phase.tables import (
@@ -112,7 +110,7 @@ class TwoPhaseMeasures(FlowMeasures):
 
     @cached_property
     def monitor(self) -> PhaseMonitor:
-        return PhaseMonitor(self.model, self.model.phases, surface_on(self.model, *self.model.interface.surface))
+        return PhaseMonitor(self.model, self.model.phases, surface_of(self.model))
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
         iterations = self.model.pressure.taken(scalars) if tick.step else 0
@@ -120,11 +118,11 @@ class TwoPhaseMeasures(FlowMeasures):
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
         """Return the line, `wall` seconds after the first state; the kinetic energy is the mean of rho |u|^2 / 2."""
-        phases, numbers = self.model.phases, self.monitor.numbers(scalars)
-        kept = self.model.interface.numbers(scalars) if tick.step else {}
+        phases, numbers, interface = self.model.phases, self.monitor.numbers(scalars), self.model.interface
+        kept = interface.numbers(scalars) if tick.step else {}
         about: dict[str, Any] = {"surface_energy": phases.surface_tension * numbers["area"]}
         if phases.surface_tension:
-            about["curvature_failed"] = int(scalars["curvature_failed"])
+            about |= interface.counts(scalars)
         if tick.limit:
             about["limit"] = tick.limit
         return super().line(scalars, tick, wall) | numbers | about | kept
@@ -140,7 +138,6 @@ class TwoPhaseSystem(FlowSystem):
     tables: ClassVar[Mapping[str, type[Table]]] = {"fluid": PhaseFluidTable}
     min_block_cells: ClassVar[int] = LAYERS
     accepts_other_grids: ClassVar[bool] = True
-    initial_sources: ClassVar[Mapping[str, str]] = {"f": "phi"}
     words: ClassVar[Mapping[str, str]] = WORDS  # p is a true pressure
     measuring: ClassVar[type[FlowMeasures]] = TwoPhaseMeasures
     min_fields: ClassVar[int] = 27
@@ -155,12 +152,24 @@ class TwoPhaseSystem(FlowSystem):
 
     @classmethod
     def fields(cls, tables: Mapping[str, Any]) -> tuple[str, ...]:
-        fields = FIELDS if tables["two_phase"].surface_tension else FIELDS[:-1]
+        own = tables["two_phase"]
+        absent = {"phi"} - {METHODS[own.method].field} | (set() if own.surface_tension else {"kappa"})
+        fields = (name for name in FIELDS if name not in absent)
         return (*fields, *(scalar.name for scalar in tables["scalars"]))
 
     @classmethod
     def headline(cls, case: Case) -> str:
-        return "Two phases: density {:g} and {:g}, level set".format(*case.own.density)
+        first, second = case.own.density
+        return f"Two phases: density {first:g} and {second:g}, {METHODS[case.own.method].words}"
+
+    @property
+    def method(self) -> Method:
+        """The interface method of the case."""
+        return METHODS[self.sim.case.own.method]
+
+    @property
+    def initial_sources(self) -> Mapping[str, str]:
+        return self.method.sources
 
     @cached_property
     def phases(self) -> Phases:
@@ -170,15 +179,13 @@ class TwoPhaseSystem(FlowSystem):
 
     @cached_property
     def model(self) -> TwoPhase:
-        sim, own, grid = self.sim, self.sim.case.own, self.sim.grid.constants
+        sim, grid = self.sim, self.sim.grid.constants
         arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
-        sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
-        interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies)
+        interface = self.method.interface(sim.case, grid, self.phases, arguments["boundaries"])
         operator = Operator(grid, released(sim.case), variable=True, openings=tuple(mixed(sim.case)))
         pressure = solver(sim.case, operator, sim.blocks, sim.device)
-        capillary, convection = sim.case.time.capillary or CAPILLARY, SCHEMES[sim.case.fluid.scheme]
         arguments |= {"interface": interface, "pressure": pressure}
-        return TwoPhase(**arguments, capillary=capillary, convection=convection)
+        return TwoPhase(**arguments, capillary=sim.case.time.capillary or CAPILLARY)
 
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:
@@ -186,7 +193,7 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def initial(self) -> dict[str, Any]:
-        return {**super().initial, "phi": self.phi}
+        return {**super().initial, self.method.field: self.method.initial(self.phi, self.sim.grid)}
 
     @cached_property
     def phi(self) -> Profile | Composition:
@@ -211,7 +218,7 @@ class TwoPhaseSystem(FlowSystem):
     def surfaces(self) -> tuple[Integral, ...]:
         integrals = []
         for table in getattr(self.sim.case, "phases", ()):
-            over, surface = self._cells(table.box), surface_on(self.model, *self.model.interface.surface)
+            over, surface = self._cells(table.box), surface_of(self.model)
             measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bool(self.obstacles), surface)
             series = TimeSeries.of_numbers(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
@@ -247,8 +254,8 @@ class TwoPhaseSystem(FlowSystem):
     @property
     def diffusive_rates(self) -> DiffusiveRates:
         """The estimated friction rate on faces next to the interface, and the largest diffusive rates."""
-        width = self.model.interface.band.width
-        return self.model.carried.beside(friction(self.phases, self.model.limiting_grid.spacing, width))
+        spacing = self.model.limiting_grid.spacing
+        return self.model.carried.beside(friction(self.phases, spacing, self.model.interface.width))
 
     def check(self) -> None:
         """See `FlowSystem`. Also raises BadInput if phi is not finite, or the file of a shape cannot be read."""
@@ -257,15 +264,16 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def _elsewhere(self) -> bool:
-        """True if phi comes from another state."""
-        return self.sim.source is not None and "phi" in (self.sim.source.fields or ())
+        """True if the interface comes from another state."""
+        return self.sim.source is not None and self.method.field in (self.sim.source.fields or ())
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings of long cells, of steps out of reach, of cut shapes, and of one phase that fills the domain, unless
         meant.
         """
-        case, long = self.sim.case, long_cells(self.sim.grid.constants, self.sim.case.own.thickness)
+        case = self.sim.case
+        long = self.method.caution(self.sim.grid.constants, case.own.thickness)
         begun = () if self._elsewhere else (
             *one_phase(case.own, self.start), *cut_shapes(case.own.shapes or (), case.grid, self.sim.grid),
         )  # fmt: skip
@@ -273,7 +281,7 @@ class TwoPhaseSystem(FlowSystem):
 
     def solver_rows(self) -> Iterator[Row]:
         phases, model, precision = self.phases, self.model, self.sim.case.machine.precision
-        yield Row("phases", f"level set; ratio of densities {phases.ratio:g}; {precision} precision")
+        yield Row("phases", f"{self.method.words}; ratio of densities {phases.ratio:g}; {precision} precision")
         elsewhere = (Row("", "the interface begins where initial.source has it"),)
         yield from elsewhere if self._elsewhere else self.start.rows()
         yield Row("pressure", described(self.sim.case, choice(self.sim.case)))

@@ -15,7 +15,7 @@ from taskflow.cases.language.capabilities import TIMED, Supports
 from taskflow.cases.language.problems import Key, Problem, exclusive, missing, names_differ, numbered, present, wrong
 from taskflow.cases.language.table import Natural, NonNegative, Number, Table, Truth, entry, optional, reads, written
 from taskflow.cases.tables.boundaries import Boundaries, Boundary
-from taskflow.cases.tables.control import Interval
+from taskflow.cases.tables.control import Interval, Time
 from taskflow.cases.tables.grid import AXES, GridTable, narrowest
 from taskflow.cases.tables.initial import Profile, profile
 from taskflow.cases.tables.machine import Machine
@@ -36,8 +36,10 @@ from taskflow.flow import StaggeredGrid
 from taskflow.systems.two_phase.start import PhaseShape, shapes_are_inside
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
-OWN = re.compile("f|phi|kappa|phi_[12]|[bm]_[xyz]|[uvwp]_old")  # other fields of the model
+OWN = re.compile("f|phi|kappa|phi_[12]|f_(1|new)|mass|[bm]_[xyz]|[uvwp]_old")  # other fields of the model
 SCHEMES = ("koren", "weno5", "quick", "central")
+OF_LEVEL_SETS = ("reinitialise", "conserve", "thickness")
+FASTEST = 0.5  # CFL number up to which sweeps keep shares between 0 and 1
 JUMP = 10  # ratio of densities up to which the velocity form may be used
 TWO = "give two numbers {}, of phase 1 and of phase 2"
 VENT = "it is of one fluid, in this version; give an outflow with pressure = 0"
@@ -72,7 +74,7 @@ SUPPORTS = Supports(
     },
     apart={("openings", "particles"): None},
 )  # fmt: skip
-LAYERS = 3  # cells on either side that differences of phi reach
+LAYERS = 3  # cells on either side that differences of phi, and columns of shares, reach
 MOST = 1e5  # ratio of densities: at 1e6 the pressure did not converge among 1000 droplets
 
 
@@ -122,7 +124,11 @@ class TwoPhaseTable(Table):
         remedy="give the dynamic viscosities of phase 1 and of phase 2, two numbers >= 0",
     )
     surface_tension: NonNegative = entry("between both phases", 0.0)
-    method: Literal["levelset"] = entry("interface method", "levelset")
+    method: Literal["levelset", "vof"] = entry(
+        "interface method: a level set, or a volume of fluid with planes in cells, which keeps both volumes to"
+        " rounding",
+        "levelset",
+    )
     initial: Annotated[Profile | None, reads(_initial)] = optional(
         "positive in phase 1, 0 on the interface: an [expression](#initial), not necessarily a distance, or the number"
         " 0 or 1, the fraction of phase 1 everywhere. In Python also a function f(x, y, z)",
@@ -135,9 +141,9 @@ class TwoPhaseTable(Table):
     )
     background: Literal[1, 2] | None = optional("with `shapes`: the phase outside them", otherwise="2, with `shapes`")
     viscosity_mean: Literal["harmonic", "arithmetic"] = entry("between the phases", "harmonic")
-    reinitialise: Natural = entry("number of iterations that make phi a distance after each step", 1)
-    conserve: Truth = entry("keep the volume of phase 1 by a shift of phi", True)
-    thickness: Number = entry("half the width of the density transition, in spacings, 1 to 4", 1.5)
+    reinitialise: Natural = entry("with `levelset`: number of iterations that make phi a distance after each step", 1)
+    conserve: Truth = entry("with `levelset`: keep the volume of phase 1 by a shift of phi", True)
+    thickness: Number = entry("with `levelset`: half the width of the density transition, in spacings, 1 to 4", 1.5)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -148,6 +154,8 @@ class TwoPhaseTable(Table):
         if not present(values, "shapes"):
             for key in present(values, "background"):
                 yield wrong(key, values[key], "it is what shapes do not cover; omit it, or give shapes")
+        for key in present(values, *OF_LEVEL_SETS) if values.get("method") == "vof" else ():
+            yield wrong(key, values[key], 'it is of two_phase.method = "levelset"; omit it')
         thickness = values.get("thickness", 1.5)
         if isinstance(thickness, int | float) and not 1 <= thickness <= 4:
             yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")
@@ -187,7 +195,7 @@ def _blocks_are_thick(grid: GridTable, machine: Machine) -> Iterator[Problem]:
         return
     for axis, blocks, cells in zip(AXES, machine.blocks, grid.cells, strict=True):
         if blocks > 1 and cells // blocks < LAYERS:
-            thin = f"the thinnest of {blocks} blocks along {axis} has {cells // blocks} cells, and phi needs {LAYERS}"
+            thin = f"the thinnest of {blocks} blocks along {axis} has {cells // blocks} cells, and needs {LAYERS}"
             yield wrong(("machine", "blocks"), machine.blocks, f"{thin}; give at most {max(1, cells // LAYERS)} there")
 
 
@@ -197,9 +205,11 @@ def _scalars_are_carried(scalars: Scalars) -> Iterator[Problem]:
             yield wrong((*key, "name"), scalar.name, "the model of two phases has a field of this name; give another")
 
 
-def _isosurfaces_are_of_the_interface(isosurfaces: Isosurfaces) -> Iterator[Problem]:
+def _isosurfaces_are_of_the_interface(two_phase: TwoPhaseTable, isosurfaces: Isosurfaces) -> Iterator[Problem]:
     for key, surface in numbered(isosurfaces=isosurfaces):
-        if surface.field not in ("f", "phi"):
+        if two_phase.method == "vof" and surface.field != "f":
+            yield wrong((*key, "field"), surface.field, "with a volume of fluid a surface is of f; give f, at 0.5")
+        elif surface.field not in ("f", "phi"):
             yield wrong((*key, "field"), surface.field, "a surface is of f or phi; give f, at 0.5, or phi, at 0")
 
 
@@ -222,9 +232,17 @@ def _numbers_can_be_computed(two_phase: TwoPhaseTable, cells: StaggeredGrid, mac
 
 def _momentum_is_kept(two_phase: TwoPhaseTable, fluid: PhaseFluidTable) -> Iterator[Problem]:
     low, high = sorted(two_phase.density)
-    if fluid.scheme != "koren" and high > JUMP * low:
+    if fluid.scheme != "koren" and two_phase.method == "vof":
+        remedy = 'with two_phase.method = "vof" momentum goes with the sweeps; give "koren", or method = "levelset"'
+        yield wrong(("fluid", "scheme"), fluid.scheme, remedy)
+    elif fluid.scheme != "koren" and high > JUMP * low:
         remedy = f'it keeps no momentum where densities jump; give "koren", or densities of a ratio up to {JUMP}'
         yield wrong(("fluid", "scheme"), fluid.scheme, remedy)
+
+
+def _sweeps_are_bounded(two_phase: TwoPhaseTable, time: Time) -> Iterator[Problem]:
+    if two_phase.method == "vof" and time.cfl is not None and time.cfl > FASTEST:
+        yield wrong(("time", "cfl"), time.cfl, f"a volume of fluid is bounded up to {FASTEST}; give that, or less")
 
 
 def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -> Iterator[Problem]:
@@ -266,5 +284,5 @@ def _bodies_have_faces(
 TwoPhaseTable.rules = (
     _phases_have_names, _boxes_are_inside, shapes_are_inside, _blocks_are_thick, _isosurfaces_are_of_the_interface,
     _pressure_converges, _pressure_can_be_solved, _phases_enter, _bodies_have_faces,
-    _momentum_is_kept, _numbers_can_be_computed, _scalars_are_carried,
+    _momentum_is_kept, _sweeps_are_bounded, _numbers_can_be_computed, _scalars_are_carried,
 )  # fmt: skip

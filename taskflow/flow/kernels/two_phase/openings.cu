@@ -21,3 +21,11 @@ TASK pass_volume(Range range, In f, In q, In q_old, ExactPartial<1> volume, Exac
     return Sums<1>{{before - step * double(out) * double(out > 0 ? inside : real(0.5) * (inside + beyond))}};
   });
 }
+
+// volume = kept + the shares that pass the faces of a side into the domain
+TASK pass_shares(Range range, In flux, ExactPartial<1> volume, ExactIn64<1> kept, Opening opening, real bound) {
+  const double before = kept[0] / opening.faces;
+  exact_sum_cells(range, volume, Sums<1>{{bound}}, CELL(c) {
+    return Sums<1>{{before - double(opening.sign) * double(flux[c])}};
+  });
+}

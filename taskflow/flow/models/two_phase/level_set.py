@@ -22,6 +22,7 @@ from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection
 from taskflow.flow.models.two_phase.openings import LAYERS, Band, InterfaceOpenings
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location
@@ -160,6 +161,7 @@ class LevelSet:
     - `reinitialise`: iterations after each step
     - `conserve`: shift phi to conserve the volume of phase 1, except for inflow and outflow
     - `bodies`: some cells are solid
+    - `convection`: with the mass fluxes of f, or in velocity form
     """
 
     grid: Grid
@@ -168,6 +170,7 @@ class LevelSet:
     conserve: bool = True
     boundaries: Boundaries = field(default_factory=dict)
     bodies: bool = False
+    convection: Convection = MASS_FLUXES
 
     @property
     def openings(self) -> InterfaceOpenings:
@@ -185,16 +188,14 @@ class LevelSet:
         return LAYERS
 
     @property
+    def width(self) -> float:
+        """Half the width of the density transition."""
+        return self.band.width
+
+    @property
     def fields(self) -> dict[str, Location]:
         """phi, and two fields for stages."""
         return {"phi": "c", "phi_1": "c", "phi_2": "c"}
-
-    @property
-    def surface(self) -> tuple[str, float]:
-        """A role, and the value of its field on the interface. The field is nearly linear there: with f = 1/2 the
-        perimeter of a circle would be 0.6 % too long at every spacing.
-        """
-        return "phi", 0.0
 
     def start(self, f: Roles) -> Iterator[Launch]:
         """Make phi a distance, and compute f and the scalar `kept`, the sum of f.
@@ -240,7 +241,7 @@ class LevelSet:
             return
         yield from self._shifted(f, f.f_new)
 
-    def curvature(self, f: Roles) -> Iterator[Launch]:
+    def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n of the new interface at the foot of each cell near it, n being the normal out of phase
         1.
         """
@@ -250,6 +251,10 @@ class LevelSet:
         """Compute the scalar `curvature_failed`: the number of cells at the interface without a curvature."""
         name = f.scalar("curvature_failed")
         yield feet_missed(f.phi, self._solid(f), over=self._box, failed=name, grid=self.grid, band=self.band)
+
+    def counts(self, scalars: Mapping[str, float]) -> dict[str, int]:
+        """Return the number of cells at the interface without a curvature."""
+        return {"curvature_failed": int(scalars["curvature_failed"])}
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Return further numbers for a log line: the shift of phi in the last step."""

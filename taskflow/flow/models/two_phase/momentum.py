@@ -93,6 +93,17 @@ def momentum_of_phases(
     """
 
 
+@task(kernel=TEXTS / "acceleration.cu")
+def accelerate(
+    velocity: Components(q=Read[NEXT], r=Read[EDGES_R], s=Read[EDGES_S]), shares: SHARES,
+    kappa: Read[BOTH_SIDES] | None, faces: ReadShort | None, h: ReadWrite, q_new: ReadWrite,
+    *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
+) -> None:  # fmt: skip
+    """q_new, moved before, gains all but the first term of u_new above. On return h holds V, of the velocity before. At
+    the start `ratio` is 0, and h is not used. Faces on a wall, or closed by bodies, keep their velocity.
+    """
+
+
 @task(kernel=TEXTS / "velocity_form.cu")
 def momentum_in_velocity_form(
     velocity: Components(q=Read[NEXT], r=Read[EDGES_R], s=Read[EDGES_S]), shares: SHARES,

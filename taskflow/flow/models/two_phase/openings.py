@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
-from taskflow.flow.boundaries.boundary import Mirror, mirror
+from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import outward
 from taskflow.flow.boundaries.condition import Boundaries
-from taskflow.flow.boundaries.inflow import values
+from taskflow.flow.boundaries.inflow import inflow_ghosts, values
 from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.boundaries.outflow import Opening, opening
 from taskflow.flow.boundaries.sides import entrances
@@ -67,6 +69,22 @@ def pass_volume(
     """
 
 
+@task(kernel=TEXT)
+def pass_shares(
+    flux: Read, *, volume: Reduce["exact sum"], kept: Scalar["exact sum"], opening: Opening, bound: float
+) -> None:
+    """volume = kept + inflow through a side in a step, in cells: the sum of the shares that pass its faces."""
+
+
+def share_ghosts(share: str, boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
+    """Fill ghost values of the shares: the value inside, at inflows 2 f - inside with the prescribed f."""
+    for face in boundaries:
+        yield mirror(share, over=beyond(face, grid), on=face, mirror=Mirror(1.0, 0.0))
+    for side, condition in parts(boundaries, grid):
+        if condition.enters:
+            yield from inflow_ghosts({"f": share}, side, "")
+
+
 @dataclass(frozen=True)
 class InterfaceOpenings:
     """The launches at the inflows and outflows among the `boundaries` of a grid."""
@@ -93,14 +111,21 @@ class InterfaceOpenings:
                 layers = tuple(box.shift(outward(side.face)) for box in layers)
                 yield mirror(phi, over=layers, on=side.face, mirror=inside)
 
+    def passed_shares(self, f: Roles) -> Iterator[Launch]:
+        """Add the inflow of a step to the scalar `kept`, from the shares that passed faces."""
+        for side, numbers in self._opened(f):
+            yield pass_shares(f[f"m_{'xyz'[side.axis]}"], over=side.faces, **numbers)
+
     def passed(self, f: Roles) -> Iterator[Launch]:
         """Add the inflow of a step to the scalar `kept`, the volume of phase 1 in cells."""
+        for side, numbers in self._opened(f):
+            q, q_old = (getattr(f, f"{'uvw'[side.axis]}{age}") for age in ("", "_old"))
+            yield pass_volume(f.f, q, q_old, over=side.faces, on=side.face, dt="dt", ratio="ratio", **numbers)
+
+    def _opened(self, f: Roles) -> Iterator[tuple[BoxSide, dict[str, Any]]]:
+        """Yield the open sides with the numbers of launches that change the scalar `kept`."""
         kept = f.scalar("kept")
         for side in (side for side, condition in parts(self.boundaries, self.grid) if condition.permeable):
-            q, q_old = (getattr(f, f"{'uvw'[side.axis]}{age}") for age in ("", "_old"))
             about = opening(side)
             bound = Box.of(self.grid.cells).volume / about.faces
-            yield pass_volume(
-                f.f, q, q_old, over=side.faces, on=side.face, volume=kept, kept=kept, dt="dt", ratio="ratio",
-                opening=about, bound=bound,
-            )  # fmt: skip
+            yield side, {"volume": kept, "kept": kept, "opening": about, "bound": bound}

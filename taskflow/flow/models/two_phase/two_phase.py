@@ -14,15 +14,14 @@ from dataclasses import KW_ONLY, dataclass
 
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies.obstacles import stop
-from taskflow.flow.boundaries.boundary import Mirror, Value, beyond, impose, mirror
-from taskflow.flow.boundaries.inflow import inflow_ghosts
-from taskflow.flow.boundaries.openings import closed_faces, parts
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.boundaries.openings import closed_faces
 from taskflow.flow.boundaries.sides import normal_velocity, pressure_sides, velocity_ghosts
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY
-from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection, opened_high
-from taskflow.flow.models.two_phase.level_set import LevelSet
+from taskflow.flow.models.two_phase.convection import Convection, opened_high
+from taskflow.flow.models.two_phase.interface import Interface
 from taskflow.flow.models.two_phase.momentum import (
     correct_by_density,
     extrapolate_pressure,
@@ -30,6 +29,7 @@ from taskflow.flow.models.two_phase.momentum import (
     inverse_density,
     take_off_mean_weight,
 )
+from taskflow.flow.models.two_phase.openings import share_ghosts
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.projection import divergence
 from taskflow.flow.operators.rates import advective_rate, exact_total
@@ -43,16 +43,21 @@ from taskflow.runtime.tasks import Launch, Repeat, Roles
 
 @dataclass(frozen=True, eq=False)
 class TwoPhase(FlowModel):
-    """The equations on a uniform grid, with an interface method, a momentum convection scheme, and a pressure solver
-    with variable coefficients. `capillary` is the largest step over the period of the shortest capillary waves.
+    """The equations on a uniform grid, with an interface method, which also says how momentum goes with it, and a
+    pressure solver with variable coefficients. `capillary` is the largest step over the period of the shortest
+    capillary waves.
     """
 
     _: KW_ONLY
     phases: Phases
-    interface: LevelSet
+    interface: Interface
     pressure: Solver
     capillary: float = 0.7
-    convection: Convection = MASS_FLUXES
+
+    @property
+    def convection(self) -> Convection:
+        """How the interface moves momentum."""
+        return self.interface.convection
 
     @cached_property
     def operator(self) -> Operator:
@@ -71,7 +76,7 @@ class TwoPhase(FlowModel):
         fields |= self.convection.fields(self)
         for quantity in self.passive:
             fields |= quantity.fields
-        return fields | ({"kappa": "c"} if self.phases.surface_tension else {}) | self.interface.fields
+        return fields | ({"kappa": "c"} if self.phases.surface_tension else {}) | dict(self.interface.fields)
 
     @property
     def ghost(self) -> int:
@@ -110,9 +115,14 @@ class TwoPhase(FlowModel):
             yield from quantity.ghosts(f[quantity.name], self.sides, (f.u, f.v, f.w))
         yield from self.limits(f)
 
+    def restarted(self, f: Roles, step: int) -> None:
+        """See `Model`. f and f_new change fields in each step, by which an interface recognises odd steps."""
+        if step % 2:
+            f.swap("f", "f_new")
+
     @property
     def changeable(self) -> frozenset[str]:
-        """The velocity and passive scalars. The shares follow from the level set."""
+        """The velocity and passive scalars. The shares follow from the interface."""
         return super().changeable - {"f"}
 
     def refresh(self, f: Roles) -> Iterator[Launch | Repeat]:
@@ -124,28 +134,28 @@ class TwoPhase(FlowModel):
         yield from self.limits(f)
 
     def after_overwrite(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """See `Model`. The interface follows from phi."""
+        """See `Model`. The interface follows from its own fields."""
         yield from self.interface.shares(f)
         yield from self.begin_shares(f)
         yield from self.refresh(f)
 
     def restore_sums(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """See `Model`. The interface is shifted until the volume of phase 1 equals the sum of the shares."""
+        """See `Model`. The interface then has the sum of the shares as the volume of phase 1."""
         yield from self.interface.restore_sums(f)
         yield from self.begin_shares(f)
         yield from self.limits(f)
 
     def begin_shares(self, f: Roles) -> Iterator[Launch]:
         """Fill ghost values of the shares, and compute the curvature for output: a step computes its own."""
-        yield from self.share_ghosts(f.f)
+        yield from share_ghosts(f.f, self.boundaries, self.grid)
         if self.phases.surface_tension:
-            yield from self.interface.curvature(f)
+            yield from self.interface.curvature(f, f.f)
 
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Yield a time step: the interface, forces of the new interface, the pressure, passive scalars."""
         new, now = (f.u_new, f.v_new, f.w_new), (f.u, f.v, f.w)
         yield from self.interface.advance(f)
-        yield from self.share_ghosts(f.f_new)
+        yield from share_ghosts(f.f_new, self.boundaries, self.grid)
         yield from self.prediction(f)
         yield from self.balance_weight(f)
         yield from normal_velocity(new, self.boundaries, self.grid)
@@ -168,7 +178,7 @@ class TwoPhase(FlowModel):
         """Compute u_new, v_new, w_new without the pressure, from the old interface to the new one."""
         yield from self.convection.fluxes(f, self, self.phases)
         if self.phases.surface_tension:
-            yield from self.interface.curvature(f)
+            yield from self.interface.curvature(f, f.f_new)
         yield from self.convection.predict(f, self, self.phases)
 
     @property
@@ -200,14 +210,6 @@ class TwoPhase(FlowModel):
         yield from self.pressure.solve(f)
         yield correct_by_density(velocity, f.p, b, over=box, dt="dt", grid=self.grid)
         yield from self.openings.correct(velocity, f.p, "dt", b)
-
-    def share_ghosts(self, share: str) -> Iterator[Launch]:
-        """Fill ghost values of the shares: the value inside, at inflows 2 f - inside with the prescribed f."""
-        for face in self.boundaries:
-            yield mirror(share, over=beyond(face, self.grid), on=face, mirror=Mirror(1.0, 0.0))
-        for side, condition in parts(self.boundaries, self.grid):
-            if condition.enters:
-                yield from inflow_ghosts({"f": share}, side, "")
 
     def limits(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalars `rate` and `friction`, which bound the next step."""

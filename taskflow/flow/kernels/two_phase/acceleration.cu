@@ -1,0 +1,30 @@
+// Friction, surface tension and weight of two phases, added to a velocity along an axis that has been moved.
+#define UZ 16
+#define UNROLL 1
+#define BX 64
+#define BY 4
+#define RESIDENT 3
+#include "cell.h"
+#include "../flags.h"
+#include "friction.h"
+#include "tension.h"
+
+TASK accelerate(Range range, In q, In r, In s, In f, In f_new OPTIONAL(kappa) OPTIONAL(faces), InOut h, InOut q_new, In64 dt,
+                In64 ratio, Grid grid, Phases phases) {
+  FRAME(range)
+  const real step = real(*dt), half = real(0.5 * *ratio);
+  const Friction friction{phases, f};
+  for_cells(range, CELL(c) {
+    const auto component = [&](In own, int number, Index along) __attribute__((always_inline)) {
+      return Component{own, number, axis(grid, number, index(c, number), along)};
+    };
+    const Component a = component(q, AXIS, N), b = component(r, AXIS_R, R), d = component(s, AXIS_S, S);
+    const auto flags = flags_of(faces, c);
+    const real moved = q_new[c], rho_new = density_on_face(phases, f_new, c, N), earlier = taken(half != 0, h[c]);
+    const real stress = friction.at(c, a, b, d, flags >> (4 * AXIS));
+    const real force = (1 + half) * stress - half * earlier + tension(phases, f_new, kappa, c, a);
+    const bool kept = (index(c, AXIS) == grid.first[AXIS]) | is_closed(flags, AXIS);
+    h[c] = kept ? real(0) : stress;
+    q_new[c] = kept ? moved : moved + step * (force / rho_new + phases.gravity[AXIS]);
+  });
+}

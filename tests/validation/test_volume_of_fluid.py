@@ -1,0 +1,102 @@
+"""Two phases as a volume of fluid, against benchmarks and theory. docs/validation/two_phase.md has the numbers."""
+
+from __future__ import annotations
+
+import tomllib
+
+import numpy as np
+import pytest
+from numpy import pi, sin
+
+from taskflow.flow.operators.phases import Phases
+from tests.flow.phases import compute, two_phase
+from tests.validation.test_two_phase import DATA, series, squares, table
+from tests.validation.test_two_phase_interface import STILL, carried, turning_back
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+
+
+def vortex(cells: int):
+    """The stream of Rider and Kothe (1998) by differences of its stream function: without divergence in any cell."""
+    h = 1 / cells
+
+    def stream(x, z):
+        return sin(pi * x) ** 2 * sin(pi * z) ** 2 / pi
+
+    return (
+        lambda x, y, z: -(stream(x, z + h / 2) - stream(x, z - h / 2)) / h + 0 * y,
+        STILL,
+        lambda x, y, z: (stream(x + h / 2, z) - stream(x - h / 2, z)) / h + 0 * y,
+    )
+
+
+def assert_kept_within_bounds(flow) -> None:
+    assert abs(flow.lost) <= 1e-13
+    assert -1e-12 <= flow.ended.min() <= flow.ended.max() <= 1 + 1e-12
+
+
+@pytest.mark.parametrize(("cells", "period", "error"), [(64, 8.0, 0.018), (128, 8.0, 2.0e-3), (64, 2.0, 8e-4)])
+def test_a_circle_in_a_vortex(cells, period, error):
+    """V1."""
+    circle = lambda x, y, z: 0.15 - np.hypot(x - 0.5, z - 0.75) + 0 * y  # noqa: E731
+    flow = carried((cells, 1, cells), circle, vortex(cells), period, factor=turning_back(period), vof=True)
+    assert_kept_within_bounds(flow)
+    assert flow.error <= error
+
+
+def test_the_order_in_a_vortex():
+    """V1: T = 2, from 32 to 128 cells."""
+    circle = lambda x, y, z: 0.15 - np.hypot(x - 0.5, z - 0.75) + 0 * y  # noqa: E731
+    coarse, fine = (
+        carried((n, 1, n), circle, vortex(n), 2.0, factor=turning_back(2.0), vof=True).error for n in (32, 128)
+    )
+    assert np.log2(coarse / fine) / 2 >= 1.8
+
+
+def test_a_slotted_disk_turns_once():
+    """V2: Zalesak (1979)."""
+    def disk(x, y, z):
+        return np.minimum(0.15 - np.hypot(x - 0.5, z - 0.75), np.maximum(abs(x - 0.5) - 0.025, z - 0.85)) + 0 * y
+
+    turning = (lambda x, y, z: 2 * pi * (0.5 - z), STILL, lambda x, y, z: 2 * pi * (x - 0.5))
+    flow = carried((128, 1, 128), disk, turning, 1.0, vof=True)
+    assert flow.error <= 1.5e-3
+
+
+@pytest.mark.parametrize(("cells", "error"), [(16, 0.028), (32, 0.009), (64, 0.0035)])
+def test_a_capillary_wave_decays_as_prosperetti_has_it(cells, error):
+    """V7: the amplitude of the first mode, compared at t - dt/2."""
+    n, omega = cells, np.sqrt((2 * np.pi) ** 3 / 2)
+    mu = np.sqrt(1 / 3000)
+    phases, sides = Phases(1, 1, mu, mu, 1.0), {"periodic": (True, True, False)}
+    model = two_phase((n, 1, 3 * n), (1.0, 1 / n, 3.0), phases, **sides, vof=True)
+    x = model.staggered.coordinates("c", 0)
+
+    def amplitude(shard, time, dt):
+        height = shard.read("f")[:, 0, :].sum(axis=0) / n
+        return omega * (time - dt / 2), 2 * (height * np.cos(2 * np.pi * x)).mean()
+
+    def wave(x, y, z):
+        return 1.5 + 0.01 * np.cos(2 * np.pi * x) - z + 0 * y
+
+    flow = compute(model, wave, end=25 / omega, look=amplitude)
+    time, height = np.array(flow.history.values).T
+    rows = table("prosperetti1981_capillary_wave_la3000.csv")
+    exact = np.interp(time, *(np.array([float(row[name]) for row in rows]) for name in ("tau", "a_formula")))
+    assert np.sqrt(((height - exact) ** 2).mean()) / 0.01 <= error
+
+
+@pytest.mark.parametrize(("cells", "peak", "height", "rms"), [(32, 0.008, 0.01, 0.015), (64, 0.008, 0.01, 0.01)])
+def test_a_bubble_rises_as_in_the_benchmark(tmp_path, cells, peak, height, rms):
+    """V10: case 1 of Hysing et al."""
+    often = "phases=[{name='bubble', phase=2, every={steps=2}}]", "two_phase.method=vof"
+    bubble = series(tmp_path, "rising_bubble", "bubble", *often, *squares(cells))
+    known = tomllib.loads((DATA / "hysing2009_rising_bubble.toml").read_text())["case1"]
+    speed, time = bubble.velocity_z.values, bubble.time.values
+    assert speed.max() == pytest.approx(known["rise_velocity_max"][2], rel=peak)
+    assert time[speed.argmax()] == pytest.approx(known["t_rise_velocity_max"][2], rel=0.02)
+    assert bubble.centre_z.values[-1] == pytest.approx(known["y_centre_t3"][2], rel=height)
+    np.testing.assert_allclose(bubble.volume, bubble.volume[0], rtol=1e-12)
+    rows = table("hysing2009_case1_moonmd_series.csv")
+    reference = np.interp(time, *(np.array([float(row[name]) for row in rows]) for name in ("t", "rise_velocity")))
+    assert np.sqrt(((speed - reference) ** 2).mean()) <= rms * reference.max()
