@@ -178,7 +178,8 @@ class TwoPhaseSystem(FlowSystem):
         sim, own, grid = self.sim, self.sim.case.own, self.sim.grid.constants
         arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
         sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
-        interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies)
+        leans = not own.surface_tension
+        interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies, leans)
         pressure = solver(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
         capillary, convection = sim.case.time.capillary or CAPILLARY, SCHEMES[sim.case.fluid.scheme]
         arguments |= {"interface": interface, "pressure": pressure}

@@ -207,7 +207,8 @@ def test_the_area_of_the_interface_in_the_fluid(bodies, real, device):
 @pytest.mark.parametrize("walls", WALLS)
 def test_momentum_beside_bodies(walls, real, device):
     """A face with a neighbour between two solid cells sees a wall half a cell away; closed ones keep their velocity."""
-    names = (*VELOCITY, *OLD, *MASS, "f", "f_new", "kappa", "h_u", "h_v", "h_w", "u_new", "v_new", "w_new", "faces")
+    names = (*VELOCITY, *OLD, *MASS, "f", "f_new", "kappa", "fall", "h_u", "h_v", "h_w", "u_new", "v_new", "w_new")
+    names = (*names, "faces")
     hand, numbers = by_hand(names, walls, real, device)
     for name in MASS:
         hand.fields[name] *= hand.fields[name].dtype.type(0.1)  # less leaves than there is
@@ -218,8 +219,8 @@ def test_momentum_beside_bodies(walls, real, device):
     ]
     velocities, frictions = reference.momentum(
         *([shifted[name] for name in group] for group in (VELOCITY, OLD, MASS)), shifted["f"], shifted["f_new"],
-        shifted["kappa"], [shifted[f"h_{name}"] for name in VELOCITY], spacing(CELLS), DT, RATIO, CELLS, walls, PHASES,
-        steep,
+        shifted["kappa"], shifted["fall"], [shifted[f"h_{name}"] for name in VELOCITY], spacing(CELLS), DT, RATIO,
+        CELLS, walls, PHASES, steep,
     )  # fmt: skip
     for axis, name in enumerate(VELOCITY):
         hand.run(momentum_along(axis, "faces", over=hand.box, grid=hand.staggered.constants, phases=PHASES))

@@ -52,12 +52,12 @@ class MassFluxes:
         for over in (flow.staggered.box, *opened):
             yield mass_flux(f.f, velocity, before, mass, over=over, ratio="ratio", grid=flow.grid, phases=phases)
 
-    def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+    def predict(self, f: Roles, flow: FlowModel, phases: Phases, fall: str | None) -> Iterator[Launch]:
         """Compute u_new, v_new, w_new without the pressure, from the old interface, f, to the new one, f_new, with
-        kappa.
+        kappa and the field `fall` of its weight.
         """
         mass, before, shares = (f.m_x, f.m_y, f.m_z), (f.u_old, f.v_old, f.w_old), (f.f, f.f_new)
-        for axis, velocity, acting, where in _turned(f, flow, phases):
+        for axis, velocity, acting, where in _turned(f, flow, phases, fall):
             yield momentum_of_phases(velocity, before[axis], _from(axis, mass), shares, *acting, **where)
 
 
@@ -91,9 +91,9 @@ class VelocityForm:
         if flow.obstacles:
             yield from MASS_FLUXES.fluxes(f, flow, phases)
 
-    def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+    def predict(self, f: Roles, flow: FlowModel, phases: Phases, fall: str | None) -> Iterator[Launch]:
         fluid = replace(flow.fluid, advection=self.advection)
-        for _, velocity, acting, where in _turned(f, flow, phases):
+        for _, velocity, acting, where in _turned(f, flow, phases, fall):
             yield momentum_in_velocity_form(velocity, (f.f, f.f_new), *acting, fluid=fluid, **where)
 
 
@@ -119,12 +119,14 @@ def _from(axis: int, group: tuple[str, str, str]) -> tuple[str, str, str]:
     return group[axis], first, second
 
 
-def _turned(f: Roles, flow: FlowModel, phases: Phases) -> Iterator[tuple[int, Any, tuple[Any, ...], dict[str, Any]]]:
-    """Yield for each axis: its number, the velocity, the fields (kappa, faces, h, q_new), and the named arguments of a
+def _turned(
+    f: Roles, flow: FlowModel, phases: Phases, fall: str | None
+) -> Iterator[tuple[int, Any, tuple[Any, ...], dict[str, Any]]]:
+    """Yield for each axis: its number, the velocity, the fields (kappa, fall, faces, h, q_new), and the named arguments of a
     momentum launch.
     """
     kappa, faces = f.kappa if phases.surface_tension else None, f.faces if flow.obstacles else None
     about = {"over": flow.staggered.box, "dt": "dt", "ratio": "ratio", "grid": flow.grid, "phases": phases}
     for axis, name in enumerate("uvw"):
-        acting = kappa, faces, f[f"h_{name}"], f[f"{name}_new"]
+        acting = kappa, fall, faces, f[f"h_{name}"], f[f"{name}_new"]
         yield axis, _from(axis, (f.u, f.v, f.w)), acting, {**about, "along": "xyz"[axis]}

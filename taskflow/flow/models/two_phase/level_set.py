@@ -6,7 +6,7 @@ Advection uses upwind WENO5 (G.-S. Jiang, D. Peng 2000, SIAM J. Sci. Comput. 21,
 C.-W. Shu and S. Osher (1988, J. Comput. Phys. 77, 439), with fixed velocity. After each step phi is reinitialised by
 dd/dtau = -S (|grad d| - 1), with Godunov's Hamiltonian and the same differences and stages, and shifted by a constant
 that conserves the volume of phase 1. Walls mirror phi, and it is extended into bodies with zero slope: contact angles
-are 90 degrees.
+are 90 degrees. Without surface tension the interface meets walls at any angle: phi goes on beyond them along a line.
 
 w leads u by a tenth of its last change. With one half, the midpoint of the step, waves lose amplitude at the rate
 omega^2 dt / 4. With zero, a droplet a thousand times denser than its surroundings does not come to rest.
@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.two_phase.openings import LAYERS, Band, InterfaceOpenings
+from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import (
@@ -36,6 +37,7 @@ from taskflow.runtime.tasks import (
     Scalar,
     Write,
     box,
+    frame,
     reduced,
     task,
 )  # fmt: skip
@@ -74,7 +76,7 @@ def reinitialise(d: Read[3], phi: Read[1], d_new: Write, *, grid: Grid, band: Ba
 
 
 @task(kernel=TEXTS / "level_set.cu")
-def nearly_distance(phi: Read[1], d: Write, *, grid: Grid) -> None:
+def nearly_distance(phi: Read[1], d: Write, *, grid: Grid, band: Band) -> None:
     """d = phi / |grad phi|, with the steeper one-sided difference along each axis (G. Russo, P. Smereka 2000, J.
     Comput. Phys. 163, 51): the distance near the interface, to first order. d = phi if the gradient is 0.
     """
@@ -133,6 +135,15 @@ def curvature_at_foot(phi: Read[box(3)], kappa: Write, *, grid: Grid, band: Band
     """
 
 
+@task(kernel=TEXTS / "fall.cu")
+def fall_to_foot(phi: Read[box(3)], fall: Write, *, grid: Grid, band: Band, phases: Phases) -> None:
+    """fall = g.(x - foot) in the centres of cells with |phi| < band.foot, infinite in others.
+
+    x - foot = (phi + phi_1) grad(phi) / |grad(phi)|^2 is two steps of Newton's method, with phi_1 interpolated linearly
+    where the first step ends, up to three cells away along each axis.
+    """
+
+
 @task(kernel=TEXTS / "curvature.cu")
 def feet_missed(phi: Read[1], solid: ReadByte | None, *, failed: Reduce[sum], grid: Grid, band: Band) -> None:
     """failed = number of fluid cells with varying density, |phi| < width, without a curvature from `curvature_at_foot`:
@@ -160,6 +171,7 @@ class LevelSet:
     - `reinitialise`: iterations after each step
     - `conserve`: shift phi to conserve the volume of phase 1, except for inflow and outflow
     - `bodies`: some cells are solid
+    - `leans`: walls do not turn the interface, as there is no surface tension. Else it meets them at 90 degrees
     """
 
     grid: Grid
@@ -168,6 +180,8 @@ class LevelSet:
     conserve: bool = True
     boundaries: Boundaries = field(default_factory=dict)
     bodies: bool = False
+    leans: bool = False
+    weighed: ClassVar[str] = "phi_1"  # the role of `fall` from the end of `advance` to the end of the step
 
     @property
     def openings(self) -> InterfaceOpenings:
@@ -177,7 +191,12 @@ class LevelSet:
     @property
     def band(self) -> Band:
         """The lengths near the interface."""
-        return Band.of(self.grid, self.thickness)
+        leaning = 0
+        for side, condition in self.boundaries.items() if self.leans else ():
+            axis, high = frame(side)
+            mirrored = condition.permeable or condition.mirrors
+            leaning |= 0 if mirrored else 1 << (2 * axis + high)
+        return Band.of(self.grid, self.thickness, leaning)
 
     @property
     def ghost(self) -> int:
@@ -202,7 +221,7 @@ class LevelSet:
         Iterations alone would move an interface where |grad phi| is far from 1: by 0.04 spacings if it is 0.1 (32 cells
         per radius), and by 0.004 after `nearly_distance`.
         """
-        yield nearly_distance(f.phi, f.phi_1, over=self._box, grid=self.grid)
+        yield nearly_distance(f.phi, f.phi_1, over=self._box, grid=self.grid, band=self.band)
         f.swap("phi", "phi_1")
         for _ in range(DISTANCES):
             yield from self._reinitialised(f)
@@ -245,6 +264,10 @@ class LevelSet:
         1.
         """
         yield curvature_at_foot(f.phi, f.kappa, over=self._box, grid=self.grid, band=self.band)
+
+    def fall(self, f: Roles, phases: Phases) -> Iterator[Launch]:
+        """Compute the field `weighed`: g.(x - place) of the new interface in each cell near it, infinite in others."""
+        yield fall_to_foot(f.phi, f[self.weighed], over=self._box, grid=self.grid, band=self.band, phases=phases)
 
     def failures(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalar `curvature_failed`: the number of cells at the interface without a curvature."""

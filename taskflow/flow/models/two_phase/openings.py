@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import Mirror, mirror
 from taskflow.flow.boundaries.collocated import outward
@@ -30,6 +31,8 @@ class Band:
     - `most`: largest curvature
     - `tau`: step of the reinitialisation
     - `beyond`: phi outside an inflow of phase 1
+    - `leaning`: the sides at which phi is extrapolated by a line, bits 2 n of the low and 2 n + 1 of the high one of the
+      n-th axis: an interface meets them at any angle. Others mirror phi
     """
 
     width: float
@@ -39,12 +42,20 @@ class Band:
     most: float
     tau: float
     beyond: float
+    leaning: int = 0
 
     @classmethod
-    def of(cls, grid: Grid, thickness: float) -> Band:
+    def of(cls, grid: Grid, thickness: float, leaning: int = 0) -> Band:
         """Return the lengths for a `thickness` in spacings, the largest along resolved axes."""
         large, small = max(grid.resolved), min(grid.resolved)
-        return cls(thickness * large, 6 * large, 4.5 * large, 2.5 * large, 1 / small, 0.5 * small, 3 * large)
+        lengths = thickness * large, 6 * large, 4.5 * large, 2.5 * large, 1 / small, 0.5 * small, 3 * large
+        return (LeaningBand if leaning else cls)(*lengths, leaning)
+
+
+class LeaningBand(Band):
+    """Lengths near an interface that meets some sides at any angle."""
+
+    defines: ClassVar[tuple[str, ...]] = ("LEANING",)
 
 
 TEXT = KERNELS / "two_phase" / "openings.cu"

@@ -29,10 +29,11 @@ from taskflow.flow.models.two_phase.momentum import (
     friction_rate,
     inverse_density,
     take_off_mean_weight,
+    weight_on_faces,
 )
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.projection import divergence
-from taskflow.flow.operators.rates import advective_rate, exact_total
+from taskflow.flow.operators.rates import advective_rate
 from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.scalars.quantity import Mixing
 from taskflow.flow.stability import StepLimit
@@ -169,7 +170,13 @@ class TwoPhase(FlowModel):
         yield from self.convection.fluxes(f, self, self.phases)
         if self.phases.surface_tension:
             yield from self.interface.curvature(f)
-        yield from self.convection.predict(f, self, self.phases)
+        if self.phases.weighed_apart:
+            yield from self.interface.fall(f, self.phases)
+        yield from self.convection.predict(f, self, self.phases, self.weighed(f))
+
+    def weighed(self, f: Roles) -> str | None:
+        """Return the field of g.(x - place) in a step, None if both phases weigh the same or nothing."""
+        return f[self.interface.weighed] if self.phases.weighed_apart else None
 
     @property
     def unsupported(self) -> list[str]:
@@ -180,12 +187,13 @@ class TwoPhase(FlowModel):
 
     def balance_weight(self, f: Roles) -> Iterator[Launch]:
         """Subtract the mean weight from the predicted velocity along the `unsupported` directions."""
-        box, total = self.staggered.box, f.scalar("share_new")
-        if self.unsupported:
-            yield exact_total(f.f_new, None, over=box, total=total, bound=1.0)
+        box, total, phases = self.staggered.box, f.scalar("weight"), self.phases
+        rho, long = max(phases.density_1, phases.density_2), max(self.grid.resolved) / min(self.grid.resolved)
+        bound = rho * sum(map(abs, phases.gravity)) * long
         for axis in self.unsupported:
-            q, number = f[f"{'uvw'['xyz'.index(axis)]}_new"], {"part": 1 / box.volume, "phases": self.phases}
-            yield take_off_mean_weight(q, f.f_new, along=axis, over=box, total=total, dt="dt", **number)
+            q, where = f[f"{'uvw'['xyz'.index(axis)]}_new"], {"along": axis, "over": box, "phases": phases}
+            yield weight_on_faces(f.f_new, self.weighed(f), weight=total, grid=self.grid, bound=bound, **where)
+            yield take_off_mean_weight(q, f.f_new, total=total, dt="dt", part=1 / box.volume, **where)
 
     def projection(self, f: Roles, velocity: tuple[str, str, str], share: str) -> Iterator[Launch | Repeat]:
         """Solve div(1/rho grad p) = div(u) / dt, with p as the first guess, then u -= dt/rho grad(p)."""
