@@ -50,9 +50,9 @@ def two_phase(
     solver = (
         Multigrid(cycle, Tolerance(0.0, cycles)) if cycles else ConjugateGradients(cycle, Tolerance(tolerance, 200))
     )
-    interface, fluid = LevelSet(grid.constants, boundaries=boundaries, **method), Fluid(phases.kinematic_viscosity)
-    about = {"phases": phases, "interface": interface, "pressure": solver, "convection": convection}
-    return TwoPhase(grid, fluid, boundaries, **about)
+    interface = LevelSet(grid.constants, boundaries=boundaries, convection=convection, **method)
+    about = {"phases": phases, "interface": interface, "pressure": solver}
+    return TwoPhase(grid, Fluid(phases.kinematic_viscosity), boundaries, **about)
 
 
 def momentum_along(axis: int, faces: str | None = None, **where) -> Launch:

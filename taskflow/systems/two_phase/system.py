@@ -178,12 +178,12 @@ class TwoPhaseSystem(FlowSystem):
         sim, own, grid = self.sim, self.sim.case.own, self.sim.grid.constants
         arguments = {**self.physics, "fluid": Fluid(self.phases.kinematic_viscosity), "phases": self.phases}
         sides, bodies = arguments["boundaries"], bool(sim.case.obstacles)
+        convection = SCHEMES[sim.case.fluid.scheme]
         leans = not own.surface_tension
-        interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies, leans)
+        interface = LevelSet(grid, own.thickness, own.reinitialise, own.conserve, sides, bodies, convection, leans)
         pressure = solver(sim.case, Operator(grid, released(sim.case), variable=True), sim.blocks, sim.device)
-        capillary, convection = sim.case.time.capillary or CAPILLARY, SCHEMES[sim.case.fluid.scheme]
         arguments |= {"interface": interface, "pressure": pressure}
-        return TwoPhase(**arguments, capillary=capillary, convection=convection)
+        return TwoPhase(**arguments, capillary=sim.case.time.capillary or CAPILLARY)
 
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:
@@ -252,8 +252,8 @@ class TwoPhaseSystem(FlowSystem):
     @property
     def diffusive_rates(self) -> DiffusiveRates:
         """The estimated friction rate on faces next to the interface, and the largest diffusive rates."""
-        width = self.model.interface.band.width
-        return self.model.carried.beside(friction(self.phases, self.model.limiting_grid.spacing, width))
+        spacing = self.model.limiting_grid.spacing
+        return self.model.carried.beside(friction(self.phases, spacing, self.model.interface.width))
 
     def check(self) -> None:
         """See `FlowSystem`. Also raises BadInput if phi is not finite, or the file of a shape cannot be read."""

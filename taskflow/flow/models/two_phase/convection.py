@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.boundaries.condition import Boundaries
@@ -26,17 +26,40 @@ from taskflow.runtime.tasks import Launch, Roles, frame
 MASS: dict[str, Location] = {"m_x": "fx", "m_y": "fy", "m_z": "fz"}
 
 
+class Convection(Protocol):
+    """How momentum is moved. `ghost` is the number of ghost layers read, `damping` the damping of a wave from cell to
+    cell per CFL number.
+    """
+
+    @property
+    def ghost(self) -> int: ...
+
+    @property
+    def damping(self) -> float: ...
+
+    def fields(self, flow: FlowModel) -> Mapping[str, Location]:
+        """Return its own fields by role."""
+
+    def start(self, f: Roles, flow: FlowModel) -> Iterator[Launch]:
+        """Prepare its fields for the first step."""
+
+    def fluxes(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+        """Compute the mass fluxes of the old interface."""
+
+    def predict(self, f: Roles, flow: FlowModel, phases: Phases, fall: str | None) -> Iterator[Launch]:
+        """Compute u_new, v_new, w_new without the pressure, from the old interface, f, to the new one, f_new, with
+        kappa, and the field `fall` of `Interface.weighed`.
+        """
+
+
 @dataclass(frozen=True)
 class MassFluxes:
-    """Convection by the mass fluxes of the interface, with Koren's limiter, for all density ratios. `ghost` is the
-    number of ghost layers read, `damping` the damping of a wave from cell to cell per CFL number.
-    """
+    """Convection by the mass fluxes of the interface, with Koren's limiter, for all density ratios."""
 
     ghost: ClassVar[int] = 2
     damping: ClassVar[float] = 2.0  # where values alternate the limiter leaves first-order upwind differences
 
     def fields(self, flow: FlowModel) -> Mapping[str, Location]:
-        """Return its own fields by role."""
         return MASS
 
     def start(self, f: Roles, flow: FlowModel) -> Iterator[Launch]:
@@ -53,9 +76,6 @@ class MassFluxes:
             yield mass_flux(f.f, velocity, before, mass, over=over, ratio="ratio", grid=flow.grid, phases=phases)
 
     def predict(self, f: Roles, flow: FlowModel, phases: Phases, fall: str | None) -> Iterator[Launch]:
-        """Compute u_new, v_new, w_new without the pressure, from the old interface, f, to the new one, f_new, with
-        kappa and the field `fall` of its weight.
-        """
         mass, before, shares = (f.m_x, f.m_y, f.m_z), (f.u_old, f.v_old, f.w_old), (f.f, f.f_new)
         for axis, velocity, acting, where in _turned(f, flow, phases, fall):
             yield momentum_of_phases(velocity, before[axis], _from(axis, mass), shares, *acting, **where)
@@ -97,7 +117,6 @@ class VelocityForm:
             yield momentum_in_velocity_form(velocity, (f.f, f.f_new), *acting, fluid=fluid, **where)
 
 
-Convection = MassFluxes | VelocityForm
 DAMPING = {Weno: 1.25, QuickInTurn: 1.0, type(CENTRAL): 0.0}
 SCHEMES: Mapping[str, Convection] = {
     "koren": MASS_FLUXES,

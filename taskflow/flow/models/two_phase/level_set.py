@@ -22,6 +22,7 @@ from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection
 from taskflow.flow.models.two_phase.openings import LAYERS, Band, InterfaceOpenings
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
@@ -172,6 +173,7 @@ class LevelSet:
     - `conserve`: shift phi to conserve the volume of phase 1, except for inflow and outflow
     - `bodies`: some cells are solid
     - `leans`: walls do not turn the interface, as there is no surface tension. Else it meets them at 90 degrees
+    - `convection`: with the mass fluxes of f, or in velocity form
     """
 
     grid: Grid
@@ -180,6 +182,7 @@ class LevelSet:
     conserve: bool = True
     boundaries: Boundaries = field(default_factory=dict)
     bodies: bool = False
+    convection: Convection = MASS_FLUXES
     leans: bool = False
     weighed: ClassVar[str] = "phi_1"  # the role of `fall` from the end of `advance` to the end of the step
 
@@ -202,6 +205,11 @@ class LevelSet:
     def ghost(self) -> int:
         """Layers of ghost cells: three for WENO5."""
         return LAYERS
+
+    @property
+    def width(self) -> float:
+        """Half the width of the density transition."""
+        return self.band.width
 
     @property
     def fields(self) -> dict[str, Location]:

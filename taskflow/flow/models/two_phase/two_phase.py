@@ -21,8 +21,8 @@ from taskflow.flow.boundaries.sides import normal_velocity, pressure_sides, velo
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY
-from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection, opened_high
-from taskflow.flow.models.two_phase.level_set import LevelSet
+from taskflow.flow.models.two_phase.convection import Convection, opened_high
+from taskflow.flow.models.two_phase.interface import Interface
 from taskflow.flow.models.two_phase.momentum import (
     correct_by_density,
     extrapolate_pressure,
@@ -44,16 +44,21 @@ from taskflow.runtime.tasks import Launch, Repeat, Roles
 
 @dataclass(frozen=True, eq=False)
 class TwoPhase(FlowModel):
-    """The equations on a uniform grid, with an interface method, a momentum convection scheme, and a pressure solver
-    with variable coefficients. `capillary` is the largest step over the period of the shortest capillary waves.
+    """The equations on a uniform grid, with an interface method, which also says how momentum goes with it, and a
+    pressure solver with variable coefficients. `capillary` is the largest step over the period of the shortest
+    capillary waves.
     """
 
     _: KW_ONLY
     phases: Phases
-    interface: LevelSet
+    interface: Interface
     pressure: Solver
     capillary: float = 0.7
-    convection: Convection = MASS_FLUXES
+
+    @property
+    def convection(self) -> Convection:
+        """How the interface moves momentum."""
+        return self.interface.convection
 
     @cached_property
     def operator(self) -> Operator:
@@ -72,7 +77,7 @@ class TwoPhase(FlowModel):
         fields |= self.convection.fields(self)
         for quantity in self.passive:
             fields |= quantity.fields
-        return fields | ({"kappa": "c"} if self.phases.surface_tension else {}) | self.interface.fields
+        return fields | ({"kappa": "c"} if self.phases.surface_tension else {}) | dict(self.interface.fields)
 
     @property
     def ghost(self) -> int:
@@ -113,7 +118,7 @@ class TwoPhase(FlowModel):
 
     @property
     def changeable(self) -> frozenset[str]:
-        """The velocity and passive scalars. The shares follow from the level set."""
+        """The velocity and passive scalars. The shares follow from the interface."""
         return super().changeable - {"f"}
 
     def refresh(self, f: Roles) -> Iterator[Launch | Repeat]:
@@ -125,13 +130,13 @@ class TwoPhase(FlowModel):
         yield from self.limits(f)
 
     def after_overwrite(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """See `Model`. The interface follows from phi."""
+        """See `Model`. The interface follows from its own fields."""
         yield from self.interface.shares(f)
         yield from self.begin_shares(f)
         yield from self.refresh(f)
 
     def restore_sums(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """See `Model`. The interface is shifted until the volume of phase 1 equals the sum of the shares."""
+        """See `Model`. The interface then has the sum of the shares as the volume of phase 1."""
         yield from self.interface.restore_sums(f)
         yield from self.begin_shares(f)
         yield from self.limits(f)

@@ -1,0 +1,69 @@
+"""What two phases need of the method that carries their interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from taskflow.flow.models.two_phase.convection import Convection
+from taskflow.flow.operators.phases import Phases
+from taskflow.runtime.regions import Location
+from taskflow.runtime.tasks import Launch, Roles
+
+
+class Interface(Protocol):
+    """An interface that moves with the flow. It provides the shares of phase 1 before and after a step in the
+    cell-centred fields f and f_new, without ghost values; the mass fluxes, and how momentum goes with them, by its
+    `convection`; the curvature in the field kappa, if there is surface tension; and how far cells fall to the
+    interface, if the phases differ in weight.
+    """
+
+    @property
+    def fields(self) -> Mapping[str, Location]:
+        """Its own fields by role."""
+
+    @property
+    def ghost(self) -> int:
+        """Layers of ghost cells that it reads."""
+
+    @property
+    def convection(self) -> Convection:
+        """How momentum is moved."""
+
+    @property
+    def surface(self) -> tuple[str, float]:
+        """A role, and the value of its field on the interface, for its area."""
+
+    @property
+    def width(self) -> float:
+        """Half the width over which the density changes."""
+
+    @property
+    def weighed(self) -> str:
+        """The role of the field that `fall` writes. It may be one that `advance` alone uses otherwise."""
+
+    def start(self, f: Roles) -> Iterator[Launch]:
+        """Yield the launches that make the first state, f and the scalar `kept`, the sum of f, from initial values."""
+
+    def shares(self, f: Roles) -> Iterator[Launch]:
+        """Compute f and the scalar `kept` from its own fields."""
+
+    def restore_sums(self, f: Roles) -> Iterator[Launch]:
+        """Compute its own fields, and f, such that the sum of f is that of the present f."""
+
+    def advance(self, f: Roles) -> Iterator[Launch]:
+        """Move the interface over a step, from f to f_new."""
+
+    def curvature(self, f: Roles) -> Iterator[Launch]:
+        """Compute kappa = div n of the new interface, n being the normal out of phase 1."""
+
+    def fall(self, f: Roles, phases: Phases) -> Iterator[Launch]:
+        """Compute g.(x - place) in the centres of cells, with the place of the new interface; infinite in cells without
+        one. On both sides of a face across which f changes at least one cell has it.
+        """
+
+    def failures(self, f: Roles) -> Iterator[Launch]:
+        """Compute the scalars that count what it could not do: `curvature_failed`, with surface tension."""
+
+    def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
+        """Return further numbers for a log line, from the scalars of a step."""
