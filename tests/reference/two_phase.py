@@ -301,8 +301,8 @@ def weight_jump(fall: Shifted, f_new: Shifted, a: int, h: Sequence[float], phase
 
 def momentum(
     velocity: Sequence[Shifted], before: Sequence[Shifted], mass: Sequence[Shifted], f: Shifted, f_new: Shifted,
-    kappa: Shifted, fall: Shifted, earlier: Sequence[Shifted], h: Sequence[float], dt: float, ratio: float, cells: Sequence[int],
-    walls: Flags, phases: Any, steep: Sequence[SolidFaces] = ({}, {}, {}),
+    kappa: Shifted, fall: Shifted, earlier: Sequence[Shifted], h: Sequence[float], dt: float, ratio: float,
+    cells: Sequence[int], walls: Flags, phases: Any, steep: Sequence[SolidFaces] = ({}, {}, {}),
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:  # fmt: skip
     """The velocities without the pressure, and the friction, of all faces, as if none lay on a wall; `phases` has the
     densities and viscosities of both, the surface tension, gravity, and whether viscosities are arithmetic means.

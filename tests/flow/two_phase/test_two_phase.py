@@ -184,7 +184,8 @@ def test_momentum(cells, walls, real, device, arithmetic):
     shifted = {name: hand.shifted(name)[0] for name in names}
     velocities, frictions = reference.momentum(
         *([shifted[name] for name in group] for group in (VELOCITY, OLD, MASS)), shifted["f"], shifted["f_new"],
-        shifted["kappa"], shifted["fall"], [shifted[f"h_{name}"] for name in VELOCITY], spacing(cells), DT, RATIO, cells, walls, phases,
+        shifted["kappa"], shifted["fall"], [shifted[f"h_{name}"] for name in VELOCITY], spacing(cells), DT, RATIO,
+        cells, walls, phases,
     )  # fmt: skip
     for axis, name in enumerate(VELOCITY):
         hand.run(momentum_along(axis, over=hand.box, grid=hand.staggered.constants, phases=phases))

@@ -141,8 +141,8 @@ def _from(axis: int, group: tuple[str, str, str]) -> tuple[str, str, str]:
 def _turned(
     f: Roles, flow: FlowModel, phases: Phases, fall: str | None
 ) -> Iterator[tuple[int, Any, tuple[Any, ...], dict[str, Any]]]:
-    """Yield for each axis: its number, the velocity, the fields (kappa, fall, faces, h, q_new), and the named arguments of a
-    momentum launch.
+    """Yield for each axis: its number, the velocity, the fields (kappa, fall, faces, h, q_new), and the named arguments
+    of a momentum launch.
     """
     kappa, faces = f.kappa if phases.surface_tension else None, f.faces if flow.obstacles else None
     about = {"over": flow.staggered.box, "dt": "dt", "ratio": "ratio", "grid": flow.grid, "phases": phases}

@@ -31,8 +31,8 @@ class Band:
     - `most`: largest curvature
     - `tau`: step of the reinitialisation
     - `beyond`: phi outside an inflow of phase 1
-    - `leaning`: the sides at which phi is extrapolated by a line, bits 2 n of the low and 2 n + 1 of the high one of the
-      n-th axis: an interface meets them at any angle. Others mirror phi
+    - `leaning`: the sides at which phi is extrapolated by a line, bits 2 n of the low and 2 n + 1 of the high one of
+      the n-th axis: an interface meets them at any angle. Others mirror phi
     """
 
     width: float
