@@ -206,10 +206,10 @@ class FlowAccessor:
         Returns
         -------
         xarray.Dataset
-            With the dimension droplet: volume, L^3; centre_x, ... and extent_x_min, extent_x_max, ..., L, the extent in
-            whole cells; velocity_x, ..., L/T, means over the part, if recorded. In two dimensions the volume is the
-            area times the length of the cell. Along an axis on which a part goes round a periodic domain it has no
-            centre (NaN), and the domain's extent.
+            With the dimension droplet: volume, L^3, centre_x, ..., L, extent_x_min, extent_x_max, ..., L, in whole
+            cells, and velocity_x, ..., L/T, the mean over the part, if recorded. In two dimensions the volume is the
+            area times the length of the cell. Along an axis on which a part extends round a periodic domain its centre
+            is NaN, and its extent is the domain.
 
         Raises
         ------

@@ -47,16 +47,19 @@ def droplets(ds: xr.Dataset, phase: int = 1, layers: int | None = None) -> xr.Da
 
 @dataclass
 class _Layers:
-    """Some layers of cells, with their labels: 0 for none. `rows` are their numbers, beyond periodic ends, too."""
+    """Some layers of cells, with labels, 0 for none: of cells with at least half a share, and `spread` to others.
+    `rows` are their numbers, also beyond periodic ends.
+    """
 
     rows: range
-    labels: np.ndarray
     share: np.ndarray
+    labels: np.ndarray
+    spread: np.ndarray
 
 
 @dataclass
 class _Parts:
-    """The parts of a phase in a snapshot as they are found."""
+    """The parts of a phase in a snapshot, found so far."""
 
     ds: xr.Dataset
     phase: int
@@ -91,7 +94,7 @@ class _Parts:
         return values[np.searchsorted(needed, index)].astype(float)
 
     def _labelled(self, core: range) -> _Layers:
-        """Return the layers of cells `core`, and `MIXED` more on both sides if there are any, with labels."""
+        """Return the layers of cells `core`, and up to `MIXED` more on both sides, with labels."""
         n = self.ds.sizes["z_c"]
         rows = range(core.start - MIXED, core.stop + MIXED)
         rows = rows if self.around[2] and n > 1 else range(max(0, rows.start), min(n, rows.stop))
@@ -105,13 +108,14 @@ class _Parts:
             if self.around[axis] and self.ds.sizes[f"{AXES[axis]}_c"] > 1:
                 first, last = (labels.take(end, 2 - axis) for end in (0, -1))
                 self._join(first, last, axis)
+        spread = labels
         for _ in range(MIXED):
-            labels = self._spread(labels, share)
-        return _Layers(rows, labels, share)
+            spread = self._spread(spread, share)
+        return _Layers(rows, share, labels, spread)
 
     def _join(self, ahead: np.ndarray, behind: np.ndarray, axis: int | None = None) -> None:
-        """Join the labels of cells that are neighbours or the same; those `ahead` belong one length further along a
-        periodic axis.
+        """Join the labels of identical or adjacent cells. The cells `ahead` belong one length further along a periodic
+        axis.
         """
         shift = np.zeros(3)
         if axis is not None:
@@ -129,10 +133,11 @@ class _Parts:
                 seen[place] = row, labels
                 continue
             before, other = seen[place]
-            self._join(*(other, labels) if before < row else (labels, other), 2 if before != row else None)
+            ahead, behind = (other, labels) if before < row else (labels, other)
+            self._join(ahead, behind, 2 if before != row else None)
 
     def _spread(self, labels: np.ndarray, share: np.ndarray) -> np.ndarray:
-        """Return the labels, with those of neighbours in cells that have a share but no label."""
+        """Return the labels, extended to adjacent cells that have a share but no label."""
         best, result = np.zeros_like(share), labels.copy()
         for axis, step in SIDES:
             number, n = 2 - axis, labels.shape[2 - axis]
@@ -148,7 +153,7 @@ class _Parts:
     def _measure(self, layers: _Layers, core: range) -> None:
         """Add the cells of the core to the sums of their labels."""
         inside = slice(core.start - layers.rows.start, core.stop - layers.rows.start)
-        labels, share = layers.labels[inside], layers.share[inside]
+        labels, share = layers.spread[inside], layers.share[inside]
         places = np.nonzero(labels)
         if not len(places[0]):
             return

@@ -61,6 +61,17 @@ def test_all_layers_give_the_same_and_keep_the_sum(layers):
     assert float(found.volume.sum()) == pytest.approx(float(ds.f.sum()) * H**3, rel=1e-9)
 
 
+@pytest.mark.parametrize("layers", [1, 2, 3, 5])
+def test_drops_whose_mixed_cells_touch_are_two(layers):
+    """At whatever layer they are cut."""
+    for shift in range(5):
+        at = 0.4 + shift * H
+        ds = snapshot((0.5, 0.4, at, 0.15), (0.5, 0.4, at + 0.3 + 2.2 * H, 0.15))
+        found = droplets(ds, layers=layers)
+        assert found.sizes["droplet"] == 2
+        xr.testing.assert_allclose(found, droplets(ds), rtol=1e-12, atol=1e-12)
+
+
 def test_between_walls_a_drop_is_cut():
     """Parts at opposite walls are two."""
     balls = (0.0, 0.4, 0.6, 0.2), (1.0, 0.4, 0.6, 0.2)

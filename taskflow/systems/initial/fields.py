@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 20  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
-COMPUTED = Expression, Composition  # kinds of profiles whose values blocks compute; others are computed before
+
+
+class CellMeans:
+    """Means over cells as a function of their centres, in modules that blocks can import."""
+
+
+COMPUTED = Expression, Composition, CellMeans  # profiles whose values blocks compute; others are computed before
 LARGEST = 4  # times its rms: hardly any value of a noise exceeds it
 
 
@@ -43,12 +49,12 @@ class InitialFields:
     - `points`: returns x, y, z of the values at a location in the cells of a box
     - `checkpoint`: of another run, replaces all of them
     - `unchanged`: the projection leaves the velocity unchanged
-    - `sums`: derived fields whose sums are conserved
+    - `sums`: derived fields whose sums hold after the start, when they are written
     - `centred`: the velocity is also in cell centres
     """
 
     points: Callable[[Location, Box], tuple[np.ndarray, np.ndarray, np.ndarray]]
-    profiles: Mapping[str, Expression | Composition | None]
+    profiles: Mapping[str, Expression | Composition | CellMeans | None]
     saved: Path
     noise: RandomVelocity | None = None
     checkpoint: Checkpoint | None = None
@@ -59,7 +65,7 @@ class InitialFields:
     def fill(self, shard: Shard, names: Iterable[str] | None = None) -> None:
         """Write this block's cells of every field, or of some."""
         waves, xp = self.noise.drawn() if self.noise else None, shard.device.xp
-        names = list(self.profiles if names is None else names)
+        names = [name for name in self.profiles if name not in self.sums] if names is None else list(names)
         for location in dict.fromkeys(map(self._location, names)):
             fields = [name for name in names if self._location(name) == location]
 

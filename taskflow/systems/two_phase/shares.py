@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+
+from taskflow.systems.initial.fields import CellMeans
 
 Phi = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -38,6 +41,18 @@ def shares(
     ]
     result.reshape(-1)[cut] = np.concatenate(values) if values else 0.0
     return result
+
+
+@dataclass(frozen=True)
+class SharesOfCells(CellMeans):
+    """The shares of cells with these sides in which phi is positive, by their centres. See `shares`."""
+
+    phi: Phi
+    spacing: tuple[float, float, float]
+    divided: tuple[int, ...]
+
+    def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        return shares(self.phi, (x, y, z), self.spacing, self.divided)
 
 
 def _on_corners(phi: Phi, centres: tuple, h: np.ndarray, divided: tuple[int, ...]) -> np.ndarray:

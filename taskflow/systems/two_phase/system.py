@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from taskflow.cases import Case
+from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
-from taskflow.cases.tables.initial import Profile
+from taskflow.cases.tables.initial import Function, Profile
 from taskflow.cases.tables.openings import least_released, partly_released
 from taskflow.cases.tables.pressure import untransformed
 from taskflow.cases.timing.schedule import Tick
@@ -43,7 +44,9 @@ from taskflow.systems.base.pressure import (
 )
 from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
+from taskflow.systems.initial.fields import CellMeans
 from taskflow.systems.records.series import Integral
+from taskflow.systems.two_phase.shares import SharesOfCells
 from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
@@ -124,7 +127,7 @@ class TwoPhaseMeasures(FlowMeasures):
         return {"residual": relative_residual(scalars), "iterations": iterations}
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        """Return the line, `wall` seconds after the first state; the kinetic energy is the mean of rho |u|^2 / 2."""
+        """Return the line, `wall` seconds after the first state; energies are integrals over the domain."""
         phases, numbers = self.model.phases, self.monitor.numbers(scalars)
         kept = self.model.interface.numbers(scalars) if tick.step else {}
         about: dict[str, Any] = {"surface_energy": phases.surface_tension * numbers["area"]}
@@ -200,6 +203,20 @@ class TwoPhaseSystem(FlowSystem):
         return own.initial or composed(own.shapes, own.background or 2, self.sim.case.grid)
 
     @property
+    def initial_sums(self) -> dict[str, CellMeans | Function]:
+        """The shares of phase 1, whose sum is its volume. Triangulated surfaces begin with the volume of smoothed f,
+        since distances to many triangles take long.
+        """
+        if (isinstance(self.phi, Expression) and self.phi.uniform) or self._slow:
+            return {}
+        means = SharesOfCells(self.phi, self.sim.grid.spacing, tuple(a for a in range(3) if self.sim.grid.cells[a] > 1))
+        return {"f": Function(means) if isinstance(self.phi, Function) else means}
+
+    @property
+    def _slow(self) -> bool:
+        return any(shape.type == "surface" for shape in self.sim.case.own.shapes or ())
+
+    @property
     def scales(self) -> Scales:
         """The largest values that the case explains: weight and surface tension accelerate either phase."""
         phases, known, h = self.phases, super().scales, min(self.sim.grid.spacing)
@@ -214,10 +231,11 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def surfaces(self) -> tuple[Integral, ...]:
-        integrals = []
+        integrals, planes = [], tuple(face for face, side in self.model.boundaries.items() if side.symmetric)
         for table in getattr(self.sim.case, "phases", ()):
             over, surface = self._cells(table.box), surface_on(self.model, *self.model.interface.surface)
-            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bool(self.obstacles), surface)
+            about = over, bool(self.obstacles), surface, planes
+            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, *about)
             series = TimeSeries.of_numbers(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
         return tuple(integrals)
@@ -243,11 +261,9 @@ class TwoPhaseSystem(FlowSystem):
     @cached_property
     def start(self) -> InitialPhases:
         """The phases at the start. Raises BadInput if phi is not finite."""
-        shapes = self.sim.case.own.shapes
-        phi, key = self.phi, "initial" if shapes is None else "shapes"
-        slow = any(shape.type == "surface" for shape in shapes or ())
+        phi, key = self.phi, "initial" if self.sim.case.own.shapes is None else "shapes"
         with named(f"two_phase.{key}"):
-            return initial_phases(phi, self.sim.grid, FEWER) if slow else initial_phases(phi, self.sim.grid)
+            return initial_phases(phi, self.sim.grid, FEWER) if self._slow else initial_phases(phi, self.sim.grid)
 
     @property
     def diffusive_rates(self) -> DiffusiveRates:

@@ -311,7 +311,8 @@ def test_energies_of_two_phases():
     def energy(model):
         def program(f):
             over, grid = model.staggered.box, model.grid
-            yield energy_of_phases(f.f, (f.u, f.v, f.w), None, over=over, energy="energy", grid=grid, phases=phases)
+            now, before = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old)
+            yield energy_of_phases(f.f, now, before, None, over=over, energy="energy", grid=grid, phases=phases)
         return program
 
     flow = measured(energy, lambda x, y, z: 0.8 - z + 0 * x, cells, lengths, phases=phases)

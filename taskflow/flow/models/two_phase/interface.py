@@ -13,9 +13,9 @@ from taskflow.runtime.tasks import Launch, Roles
 
 class Interface(Protocol):
     """An interface that moves with the flow. It provides the shares of phase 1 before and after a step in the
-    cell-centred fields f and f_new, without ghost values; the mass fluxes, and how momentum goes with them, by its
-    `convection`; the curvature in the field kappa, if there is surface tension; and how far cells fall to the
-    interface, if the phases differ in weight.
+    cell-centred fields f and f_new, without ghost values, the mass fluxes and the convection of momentum with them by
+    its `convection`, the curvature in the field kappa, with surface tension, and g.(x - place), if the phases differ in
+    weight.
     """
 
     @property
@@ -49,7 +49,7 @@ class Interface(Protocol):
         """Compute f and the scalar `kept` from its own fields."""
 
     def restore_sums(self, f: Roles) -> Iterator[Launch]:
-        """Compute its own fields, and f, such that the sum of f is that of the present f."""
+        """Compute its own fields, and f, such that the sum of f equals the sum of the present f."""
 
     def advance(self, f: Roles) -> Iterator[Launch]:
         """Move the interface over a step, from f to f_new."""
@@ -58,12 +58,12 @@ class Interface(Protocol):
         """Compute kappa = div n of the new interface, n being the normal out of phase 1."""
 
     def fall(self, f: Roles, phases: Phases) -> Iterator[Launch]:
-        """Compute g.(x - place) in the centres of cells, with the place of the new interface; infinite in cells without
-        one. On both sides of a face across which f changes at least one cell has it.
+        """Compute g.(x - place) in the centres of cells, with the place of the new interface, and infinity in cells
+        without one. Next to a face across which f changes at least one cell has it.
         """
 
     def failures(self, f: Roles) -> Iterator[Launch]:
-        """Compute the scalars that count what it could not do: `curvature_failed`, with surface tension."""
+        """Compute the scalars that count failures: `curvature_failed`, with surface tension."""
 
     def numbers(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Return further numbers for a log line, from the scalars of a step."""

@@ -6,7 +6,8 @@ Advection uses upwind WENO5 (G.-S. Jiang, D. Peng 2000, SIAM J. Sci. Comput. 21,
 C.-W. Shu and S. Osher (1988, J. Comput. Phys. 77, 439), with fixed velocity. After each step phi is reinitialised by
 dd/dtau = -S (|grad d| - 1), with Godunov's Hamiltonian and the same differences and stages, and shifted by a constant
 that conserves the volume of phase 1. Walls mirror phi, and it is extended into bodies with zero slope: contact angles
-are 90 degrees. Without surface tension the interface meets walls at any angle: phi goes on beyond them along a line.
+are 90 degrees. Without surface tension phi is extrapolated beyond walls by a line: the interface meets them at any
+angle.
 
 w leads u by a tenth of its last change. With one half, the midpoint of the step, waves lose amplitude at the rate
 omega^2 dt / 4. With zero, a droplet a thousand times denser than its surroundings does not come to rest.
@@ -14,6 +15,7 @@ omega^2 dt / 4. With zero, a droplet a thousand times denser than its surroundin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -47,6 +49,7 @@ TEXTS = KERNELS / "two_phase"
 CARRIER = Components(u=Read[ACROSS_X], v=Read[ACROSS_Y], w=Read[ACROSS_Z])
 CARRIER_OLD = Components(u_old=Read[ACROSS_X], v_old=Read[ACROSS_Y], w_old=Read[ACROSS_Z])
 EXTENSIONS = 2  # pairs of sweeps that extend the level set into bodies: WENO5 reads three cells of them
+LEAVING, CLOSED = 0.05, 1e3  # widths by which a step of Newton's method may shift: with open sides, and without
 DISTANCES = 40  # iterations by which an initial phi is made a distance
 
 
@@ -97,30 +100,43 @@ def volume_of(phi: Read, solid: ReadByte | None, *, volume: Reduce["exact sum", 
 def volume_of_shifted(
     phi: Read, solid: ReadByte | None,
     *, volume: Reduce["exact sum", 2], first: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band,
+    most: float,
 ) -> None:  # fmt: skip
-    """`volume_of` phi + shift, shift = (kept - first[0]) / first[1]: a step of Newton's method."""
+    """`volume_of` phi + shift, shift = (kept - first[0]) / first[1]: a step of Newton's method, by `most` at most."""
+
+
+@task(kernel=TEXTS / "volume.cu")
+def settle_volume(
+    f: Read, solid: ReadByte | None,
+    *, volume: Reduce["exact sum"], first: Scalar["exact sum", 2], second: Scalar["exact sum", 2],
+    kept: Scalar["exact sum"], grid: Grid, most: float,
+) -> None:  # fmt: skip
+    """volume = kept or, if a step was larger than `most` or nothing is left to be shifted, the sum of f: the rest then
+    counts as outflow.
+    """
 
 
 @task(kernel=TEXTS / "volume.cu")
 def shift_level_set(
     phi: ReadWrite, f: Write,
     *, first: Scalar["exact sum", 2], second: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band,
+    most: float,
 ) -> None:  # fmt: skip
     """phi = phi + shift, f = H(phi / width), with the shift `kept_shift` from both volumes and their derivatives:
     `first` at shift 0, `second` after one Newton step.
     """
 
 
-def kept_shift(first: Sequence[float], second: Sequence[float], kept: float) -> float:
-    """Return the shift of phi that keeps its volume: a second Newton step and, if smaller, the correction by inverse
-    Hermite interpolation.
+def kept_shift(first: Sequence[float], second: Sequence[float], kept: float, most: float = math.inf) -> float:
+    """Return the shift of phi that keeps its volume: two Newton steps, each by `most` at most, and, if smaller than the
+    second, the correction by inverse Hermite interpolation.
 
     `first` and `second` are volume and derivative at shift 0 and after one Newton step. The interpolant is the cubic of
     the shift as a function of volume through both values and slopes.
     """
     (volume, slope), (volume_2, slope_2) = first, second
-    once = (kept - volume) / slope if slope > 0 else 0.0
-    twice = (kept - volume_2) / slope_2 if slope_2 > 0 else 0.0
+    once = max(-most, min(most, (kept - volume) / slope)) if slope > 0 else 0.0
+    twice = max(-most, min(most, (kept - volume_2) / slope_2)) if slope_2 > 0 else 0.0
     moved = volume_2 - volume
     if slope_2 <= 0 or moved == 0:
         return once + twice
@@ -172,7 +188,7 @@ class LevelSet:
     - `reinitialise`: iterations after each step
     - `conserve`: shift phi to conserve the volume of phase 1, except for inflow and outflow
     - `bodies`: some cells are solid
-    - `leans`: walls do not turn the interface, as there is no surface tension. Else it meets them at 90 degrees
+    - `leans`: without surface tension walls do not turn the interface. Otherwise it meets them at 90 degrees
     - `convection`: with the mass fluxes of f, or in velocity form
     """
 
@@ -266,6 +282,10 @@ class LevelSet:
             yield volume_fraction(f.phi, f.f_new, over=self._box, band=self.band)
             return
         yield from self._shifted(f, f.f_new)
+        if self.openings.permeable:
+            kept, one, two = (f.scalar(name) for name in ("kept", "volume", "volume_shifted"))
+            about: dict[str, Any] = {"first": one, "second": two, "kept": kept, "most": self._most}
+            yield settle_volume(f.f_new, self._solid(f), over=self._box, volume=kept, grid=self.grid, **about)
 
     def curvature(self, f: Roles) -> Iterator[Launch]:
         """Compute kappa = div n of the new interface at the foot of each cell near it, n being the normal out of phase
@@ -287,11 +307,16 @@ class LevelSet:
         if not self.conserve or "volume.0.total" not in scalars:
             return {}
         (kept,), one, two = (reduced(scalars, name) for name in ("kept", "volume", "volume_shifted"))
-        return {"shift": kept_shift(one, two, kept)}
+        return {"shift": kept_shift(one, two, kept, self._most)}
 
     @property
     def _box(self) -> Box:
         return Box.of(self.grid.cells)
+
+    @property
+    def _most(self) -> float:
+        """The largest shift of a step of Newton's method."""
+        return (LEAVING if self.openings.permeable else CLOSED) * self.band.width
 
     def _solid(self, f: Roles) -> str | None:
         return f.solid if self.bodies else None
@@ -299,10 +324,11 @@ class LevelSet:
     def _shifted(self, f: Roles, shares: str) -> Iterator[Launch]:
         """Shift phi to the sum `kept`, and compute its shares."""
         where: dict[str, Any] = {"over": self._box, "band": self.band}
+        most = {"most": self._most}
         kept, one, two = (f.scalar(name) for name in ("kept", "volume", "volume_shifted"))
         yield volume_of(f.phi, self._solid(f), volume=one, **where)
-        yield volume_of_shifted(f.phi, self._solid(f), volume=two, first=one, kept=kept, **where)
-        yield shift_level_set(f.phi, shares, first=one, second=two, kept=kept, **where)
+        yield volume_of_shifted(f.phi, self._solid(f), volume=two, first=one, kept=kept, **most, **where)
+        yield shift_level_set(f.phi, shares, first=one, second=two, kept=kept, **most, **where)
 
     def _extended(self, f: Roles) -> Iterator[Launch]:
         """Extend the level set into bodies."""

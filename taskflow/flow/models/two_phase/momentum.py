@@ -138,6 +138,11 @@ def inverse_density(
 
 
 @task(kernel=TEXTS / "projection.cu")
+def begin_old(q: Read, q_old: Write) -> None:
+    """q_old = q."""
+
+
+@task(kernel=TEXTS / "projection.cu")
 def extrapolate_pressure(p: Read, p_old: ReadWrite, *, ratio: Scalar) -> None:
     """p_old = p + ratio (p - p_old). With a ratio of 0, at the start, p_old is not used."""
 

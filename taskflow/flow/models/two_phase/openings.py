@@ -14,7 +14,7 @@ from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.boundaries.outflow import Opening, opening
-from taskflow.flow.boundaries.sides import entrances
+from taskflow.flow.boundaries.sides import entrances, open_sides
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box
@@ -71,10 +71,11 @@ def enter_level_set(phi: Write, share: Foreign[facing(n=(1, 1), high=(0, 0))], *
 def pass_volume(
     f: Read[facing(n=(-1, 0), high=(0, 1))], q: Read, q_old: Read,
     *, on: Face, volume: Reduce["exact sum"], kept: Scalar["exact sum"], dt: Scalar, ratio: Scalar, opening: Opening,
-    bound: float,
+    bound: float, leaving: int,
 ) -> None:  # fmt: skip
     """volume = kept + inflow through a side in a step, in cells: dt / h times the sum over its faces of w f, w inward,
-    w = q + 0.1 ratio (q - q_old). f is the inside value at outflow, else the mean of both sides.
+    w = q + 0.1 ratio (q - q_old). f is the inside value at outflow, else the mean of both sides. If `leaving` is 0,
+    outflow does not count.
     """
 
 
@@ -91,6 +92,11 @@ class InterfaceOpenings:
         entered = entrances(self.boundaries)
         return self.grid.without(entered) if entered else self.grid
 
+    @property
+    def permeable(self) -> bool:
+        """True if fluid may pass some boundary."""
+        return bool(open_sides(self.boundaries))
+
     def enter(self, phi: str, band: Band) -> Iterator[Launch]:
         """Fill the ghost cells of inflows, all layers equal to the first."""
         entered = entrances(self.boundaries)
@@ -105,13 +111,15 @@ class InterfaceOpenings:
                 yield mirror(phi, over=layers, on=side.face, mirror=inside)
 
     def passed(self, f: Roles) -> Iterator[Launch]:
-        """Add the inflow of a step to the scalar `kept`, the volume of phase 1 in cells."""
-        kept = f.scalar("kept")
+        """Add the inflow of a step to the scalars `kept`, the volume of phase 1 in cells, and `brought`, the initial
+        volume and all that has entered.
+        """
         for side in (side for side, condition in parts(self.boundaries, self.grid) if condition.permeable):
             q, q_old = (getattr(f, f"{'uvw'[side.axis]}{age}") for age in ("", "_old"))
             about = opening(side)
             bound = Box.of(self.grid.cells).volume / about.faces
-            yield pass_volume(
-                f.f, q, q_old, over=side.faces, on=side.face, volume=kept, kept=kept, dt="dt", ratio="ratio",
-                opening=about, bound=bound,
-            )  # fmt: skip
+            for name, leaving in (("kept", 1), ("brought", 0)):
+                yield pass_volume(
+                    f.f, q, q_old, over=side.faces, on=side.face, volume=f.scalar(name), kept=f.scalar(name), dt="dt",
+                    ratio="ratio", opening=about, bound=bound, leaving=leaving,
+                )  # fmt: skip

@@ -24,6 +24,7 @@ from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.two_phase.convection import Convection, opened_high
 from taskflow.flow.models.two_phase.interface import Interface
 from taskflow.flow.models.two_phase.momentum import (
+    begin_old,
     correct_by_density,
     extrapolate_pressure,
     friction_rate,
@@ -31,15 +32,17 @@ from taskflow.flow.models.two_phase.momentum import (
     take_off_mean_weight,
     weight_on_faces,
 )
+from taskflow.flow.models.two_phase.outlets import WeighedOutlets
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.projection import divergence
-from taskflow.flow.operators.rates import advective_rate
+from taskflow.flow.operators.rates import advective_rate, exact_total
 from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.scalars.quantity import Mixing
 from taskflow.flow.stability import StepLimit
 from taskflow.flow.time.schemes import DiffusionTerms, DiffusiveRates
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import Launch, Repeat, Roles
+from taskflow.runtime.tasks.numbers import PARTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,11 @@ class TwoPhase(FlowModel):
     def operator(self) -> Operator:
         """div(1/rho grad p)."""
         return Operator(self.grid, tuple(pressure_sides(self.boundaries)), variable=True)
+
+    @cached_property
+    def outlets(self) -> WeighedOutlets:
+        """The outflows on which the pressure is hydrostatic."""
+        return WeighedOutlets(self.grid, self.boundaries, self.phases)
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -100,7 +108,7 @@ class TwoPhase(FlowModel):
         The scalar dt has to be 1.
         """
         yield from self.interface.start(f)
-        yield from self.begin_shares(f)
+        yield from self.begin_sums(f)
         yield from self.convection.start(f, self)
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         if self.obstacles:
@@ -112,6 +120,9 @@ class TwoPhase(FlowModel):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
         yield from self.openings.begin_ghosts((f.u, f.v, f.w))
         yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
+        for over in (self.staggered.box, *(on_face(face, self.grid) for face in opened_high(self.boundaries))):
+            for name in VELOCITY:
+                yield begin_old(f[name], f[f"{name}_old"], over=over)
         for quantity in self.passive:
             yield from quantity.ghosts(f[quantity.name], self.sides, (f.u, f.v, f.w))
         yield from self.limits(f)
@@ -132,14 +143,28 @@ class TwoPhase(FlowModel):
     def after_overwrite(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The interface follows from its own fields."""
         yield from self.interface.shares(f)
-        yield from self.begin_shares(f)
+        yield from self.begin_sums(f)
         yield from self.refresh(f)
 
     def restore_sums(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The interface then has the sum of the shares as the volume of phase 1."""
         yield from self.interface.restore_sums(f)
-        yield from self.begin_shares(f)
+        yield from self.begin_sums(f)
         yield from self.limits(f)
+
+    @property
+    def checkpoint_defaults(self) -> dict[str, float]:
+        """See `Model`. Earlier builds did not count the volume that was brought."""
+        return dict.fromkeys((f"brought.0.{part}" for part in PARTS), 0.0)
+
+    def begin_sums(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """Compute the scalar `brought`, the initial volume of phase 1, and everything derived from the shares."""
+        solid = f.solid if self.obstacles else None
+        yield exact_total(f.f, solid, over=self.staggered.box, total=f.scalar("brought"), bound=1.0)
+        yield from self.begin_shares(f)
+        if self.outlets.columns and self.phases.weighed_apart:
+            yield from self.interface.fall(f, self.phases)
+        yield from self.outlets.begin(f, f.f, self.weighed(f))
 
     def begin_shares(self, f: Roles) -> Iterator[Launch]:
         """Fill ghost values of the shares, and compute the curvature for output: a step computes its own."""
@@ -156,6 +181,8 @@ class TwoPhase(FlowModel):
         yield from self.balance_weight(f)
         yield from normal_velocity(new, self.boundaries, self.grid)
         yield from self.openings.advance(f, 0)
+        yield from self.outlets.weigh(f, f.f_new, self.weighed(f))
+        yield from self.outlets.push(f, f.f_new)
         yield extrapolate_pressure(f.p, f.p_old, over=self.staggered.box, ratio="ratio")
         f.swap("p", "p_old")  # p_old holds the first guess
         yield from self.projection(f, new, f.f_new)
