@@ -9,7 +9,7 @@ blocks.
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.grid import Grid, StaggeredGrid
@@ -59,13 +59,13 @@ class ValueSurface:
         for face in self.mirrored:
             yield mirror(f[self.role], over=beyond(face, grid.constants), on=face, mirror=Mirror(1.0, 0.0))
         bound = max(grid.constants.largest(axis) for axis in range(3)) ** 2
-        where = {"over": _between_centres(grid, over), "grid": grid.constants}
+        where: dict[str, Any] = {"over": _between_centres(grid, over), "grid": grid.constants}
         yield isosurface_area(f[self.role], solid, total=name, value=self.value, bound=bound, **where)
 
     def volume(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
         """Yield the launch for the volume above the value and all of it, with the ghost values of `area`."""
         bound = math.prod(grid.constants.largest(axis) for axis in range(3))
-        where = {"over": _between_centres(grid, over), "grid": grid.constants}
+        where: dict[str, Any] = {"over": _between_centres(grid, over), "grid": grid.constants}
         yield volume_above(f[self.role], solid, both=name, value=self.value, bound=bound, **where)
 
 

@@ -4,6 +4,7 @@ state of another run, a file or a dataset.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,8 +34,12 @@ PIECE = 1 << 20  # cells that are evaluated at a time
 SAMPLES = 64  # points per direction at which formulas are tried
 
 
-class CellMeans:
+class CellMeans(ABC):
     """Means over cells as a function of their centres, in modules that blocks can import."""
+
+    @abstractmethod
+    def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return the means [z, y, x] over the cells with these centres."""
 
 
 COMPUTED = Expression, Composition, CellMeans  # profiles whose values blocks compute; others are computed before

@@ -324,11 +324,11 @@ class LevelSet:
     def _shifted(self, f: Roles, shares: str) -> Iterator[Launch]:
         """Shift phi to the sum `kept`, and compute its shares."""
         where: dict[str, Any] = {"over": self._box, "band": self.band}
-        most = {"most": self._most}
+        moved: dict[str, Any] = where | {"most": self._most}
         kept, one, two = (f.scalar(name) for name in ("kept", "volume", "volume_shifted"))
         yield volume_of(f.phi, self._solid(f), volume=one, **where)
-        yield volume_of_shifted(f.phi, self._solid(f), volume=two, first=one, kept=kept, **most, **where)
-        yield shift_level_set(f.phi, shares, first=one, second=two, kept=kept, **most, **where)
+        yield volume_of_shifted(f.phi, self._solid(f), volume=two, first=one, kept=kept, **moved)
+        yield shift_level_set(f.phi, shares, first=one, second=two, kept=kept, **moved)
 
     def _extended(self, f: Roles) -> Iterator[Launch]:
         """Extend the level set into bodies."""

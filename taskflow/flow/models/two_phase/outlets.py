@@ -85,15 +85,15 @@ class WeighedOutlets:
     @property
     def columns(self) -> dict[str, Column]:
         """The columns of each such side."""
-        gravity, found = self.phases.gravity, {}
-        top = tuple(0.0 if g > 0 else self.grid.length(axis) for axis, g in enumerate(gravity))
+        gravity, found = self.phases.gravity, dict[str, Column]()
+        x, y, z = (0.0 if g > 0 else self.grid.length(axis) for axis, g in enumerate(gravity))
         for face in pressure_sides(self.boundaries):
             across, high = frame(face)
             for axis, g in enumerate(gravity):
                 if axis != across and g:
                     half = abs(g) * self.grid.spacing[axis] / 2
                     place = self.grid.length(across) if high else 0.0
-                    found[face] = Column(axis, -1 if g > 0 else 1, half, place, top)
+                    found[face] = Column(axis, -1 if g > 0 else 1, half, place, (x, y, z))
         return found
 
     def begin(self, f: Roles, share: str, fall: str | None) -> Iterator[Launch | Repeat]:

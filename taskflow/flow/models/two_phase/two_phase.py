@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies.obstacles import stop
@@ -223,7 +224,8 @@ class TwoPhase(FlowModel):
         rho, long = max(phases.density_1, phases.density_2), max(self.grid.resolved) / min(self.grid.resolved)
         bound = rho * sum(map(abs, phases.gravity)) * long
         for axis in self.unsupported:
-            q, where = f[f"{'uvw'['xyz'.index(axis)]}_new"], {"along": axis, "over": box, "phases": phases}
+            q = f[f"{'uvw'['xyz'.index(axis)]}_new"]
+            where: dict[str, Any] = {"along": axis, "over": box, "phases": phases}
             yield weight_on_faces(f.f_new, self.weighed(f), weight=total, grid=self.grid, bound=bound, **where)
             yield take_off_mean_weight(q, f.f_new, total=total, dt="dt", part=1 / box.volume, **where)
 
