@@ -13,7 +13,7 @@ FN real weight_between(const Phases& phases, In f, In fall, Index c, const Compo
 
 // P_new = P one cell higher, and the weight between; in the highest cell, and where the light phase is alone, that phase's weight
 // below the highest corner of the domain. Over the layer of ghost cells; `up` is 1 where gravity points down along the axis, else -1.
-TASK weigh_outlet(Range range, In P, In f OPTIONAL(fall), Out P_new, Grid grid, Phases phases, Column column) {
+TASK weigh_outlet(Range range, In P, In f OPTIONAL(fall), Out P_new, Grid grid, Phases phases, OutletColumn column) {
   FRAME(range)
   const int along = column.along, up = column.up;
   const Index A = along == AXIS_R ? R : S;

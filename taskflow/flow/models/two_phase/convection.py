@@ -48,7 +48,7 @@ class Convection(Protocol):
 
     def predict(self, f: Roles, flow: FlowModel, phases: Phases, fall: str | None) -> Iterator[Launch]:
         """Compute u_new, v_new, w_new without the pressure, from the old interface, f, to the new one, f_new, with
-        kappa, and the field `fall` of `Interface.weighed`.
+        kappa, and the field `fall` of `InterfaceMethod.weighed`.
         """
 
 
@@ -78,7 +78,7 @@ class MassFluxes:
     def predict(self, f: Roles, flow: FlowModel, phases: Phases, fall: str | None) -> Iterator[Launch]:
         mass, before, shares = (f.m_x, f.m_y, f.m_z), (f.u_old, f.v_old, f.w_old), (f.f, f.f_new)
         for axis, velocity, acting, where in _turned(f, flow, phases, fall):
-            yield momentum_of_phases(velocity, before[axis], _from(axis, mass), shares, *acting, **where)
+            yield momentum_of_phases((*velocity, before[axis]), _from(axis, mass), shares, *acting, **where)
 
 
 MASS_FLUXES = MassFluxes()

@@ -1,4 +1,4 @@
-"""What two phases need of the method that carries their interface."""
+"""Protocol of the methods that carry the interface of two phases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles
 
 
-class Interface(Protocol):
+class InterfaceMethod(Protocol):
     """An interface that moves with the flow. It provides the shares of phase 1 before and after a step in the
     cell-centred fields f and f_new, without ghost values, the mass fluxes and the convection of momentum with them by
     its `convection`, the curvature in the field kappa, with surface tension, and g.(x - place), if the phases differ in

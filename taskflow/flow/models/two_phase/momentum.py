@@ -82,7 +82,7 @@ def mass_flux(
 
 @task(kernel=TEXTS / "momentum.cu")
 def momentum_of_phases(
-    velocity: Components(q=Read[TWO_AWAY], r=Read[EDGES_R], s=Read[EDGES_S]), q_old: Read[TWO_AWAY],
+    velocity: Components(q=Read[TWO_AWAY], r=Read[EDGES_R], s=Read[EDGES_S], q_old=Read[TWO_AWAY]),
     mass: Components(m_n=Read[facing(n=(-1, 1))], m_r=Read[EDGES_R], m_s=Read[EDGES_S]),
     shares: SHARES, kappa: Read[BOTH_SIDES] | None, fall: Read[BOTH_SIDES] | None, faces: ReadShort | None,
     h: ReadWrite, q_new: Write,

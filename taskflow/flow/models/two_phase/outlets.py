@@ -44,7 +44,7 @@ OUTSIDE = facing(n=(-1, -1), high=(0, 0))
 
 
 @dataclass(frozen=True)
-class Column:
+class OutletColumn:
     """The cells of a side along an axis: `up` is 1 if gravity points down along it, else -1. `half` is the weight of
     half a cell over its density, `face` the position of the side across it, and `top` the highest corner of the domain.
     """
@@ -59,7 +59,7 @@ class Column:
 @task(kernel=TEXT)
 def weigh_outlet(
     P: Read[COLUMN], f: Read[INSIDE], fall: Read[INSIDE] | None, P_new: Write,
-    *, on: Face, grid: Grid, phases: Phases, column: Column,
+    *, on: Face, grid: Grid, phases: Phases, column: OutletColumn,
 ) -> None:  # fmt: skip
     """P_new = P in the next higher cell plus the weight between, over the layer of ghost cells at a side, with f and
     `fall` of the adjacent cells. In the highest cell and in those with the light phase alone it is known.
@@ -83,9 +83,9 @@ class WeighedOutlets:
     phases: Phases
 
     @property
-    def columns(self) -> dict[str, Column]:
+    def columns(self) -> dict[str, OutletColumn]:
         """The columns of each such side."""
-        gravity, found = self.phases.gravity, dict[str, Column]()
+        gravity, found = self.phases.gravity, dict[str, OutletColumn]()
         x, y, z = (0.0 if g > 0 else self.grid.length(axis) for axis, g in enumerate(gravity))
         for face in pressure_sides(self.boundaries):
             across, high = frame(face)
@@ -93,7 +93,7 @@ class WeighedOutlets:
                 if axis != across and g:
                     half = abs(g) * self.grid.spacing[axis] / 2
                     place = self.grid.length(across) if high else 0.0
-                    found[face] = Column(axis, -1 if g > 0 else 1, half, place, (x, y, z))
+                    found[face] = OutletColumn(axis, -1 if g > 0 else 1, half, place, (x, y, z))
         return found
 
     def begin(self, f: Roles, share: str, fall: str | None) -> Iterator[Launch | Repeat]:
@@ -103,7 +103,7 @@ class WeighedOutlets:
             yield repeat(partial(self.weigh, share=share, fall=fall), (longest + 1) // 2)
 
     def weigh(self, f: Roles, share: str, fall: str | None) -> Iterator[Launch]:
-        """Compute P in two more cells from above, for the shares and the field `Interface.weighed`."""
+        """Compute P in two more cells from above, for the shares and the field `InterfaceMethod.weighed`."""
         for face, column in self.columns.items():
             kept, other = TENDENCIES[frame(face)[0]], TENDENCIES[column.along]
             about = {"on": face, "grid": self.grid, "phases": self.phases, "column": column}

@@ -23,7 +23,7 @@ from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.two_phase.convection import Convection, opened_high
-from taskflow.flow.models.two_phase.interface import Interface
+from taskflow.flow.models.two_phase.interface import InterfaceMethod
 from taskflow.flow.models.two_phase.momentum import (
     begin_old,
     correct_by_density,
@@ -55,7 +55,7 @@ class TwoPhase(FlowModel):
 
     _: KW_ONLY
     phases: Phases
-    interface: Interface
+    interface: InterfaceMethod
     pressure: Solver
     capillary: float = 0.7
 
