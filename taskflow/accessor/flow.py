@@ -190,6 +190,38 @@ class FlowAccessor:
         one = of_cells(last(self._ds) if time is None else at_time(self._ds, time), "c")
         return interface(one, field, value, [name for name in POINT_DATA if name in one and name != field])
 
+    def droplets(self, time: float | None = None, phase: int = 1) -> xr.Dataset:
+        """Return the connected parts of a phase, also across periodic sides, the largest first.
+
+        Parts are cells with a share of at least 1/2, connected by faces, and up to three cells with less around them.
+        The share is read some layers of cells at a time. The parts depend neither on blocks nor on layers.
+
+        Parameters
+        ----------
+        time : float, optional
+            Default: the last snapshot.
+        phase : int
+            1 or 2.
+
+        Returns
+        -------
+        xarray.Dataset
+            With the dimension droplet: volume, L^3, centre_x, ..., L, extent_x_min, extent_x_max, ..., L, in whole
+            cells, and velocity_x, ..., L/T, the mean over the part, if recorded. In two dimensions the volume is the
+            area times the length of the cell. Along an axis on which a part extends round a periodic domain its centre
+            is NaN, and its extent is the domain.
+
+        Raises
+        ------
+        BadInput
+            Without f, or a snapshot of that time.
+        """
+        from taskflow.analysis.droplets import droplets
+
+        if time is not None and "time" not in self._ds.dims:
+            raise BadInput(f"time = {time:g}: this dataset is of one time; omit it")
+        return droplets(of_cells(last(self._ds) if time is None else at_time(self._ds, time)), phase)
+
     def streamlines(self, plane: str | None = None) -> Figure:
         """Draw the velocity magnitude on a plane of the last snapshot, with streamlines.
 

@@ -281,6 +281,22 @@ def export(
 
 
 @app.command()
+def droplets(
+    directory: RunDirectory,
+    phase: Annotated[int, typer.Option(min=1, max=2, metavar="N", help="The phase, 1 or 2.")] = 1,
+    time: Annotated[float | None, typer.Option(metavar="TIME", help="The snapshot; by default the last one.")] = None,
+    output: Annotated[Path | None, into("FILE", "A table of comma-separated values; by default it is printed.")] = None,
+) -> None:
+    """List connected parts of a phase.
+
+    Volume, centre, velocity and extent of each droplet or bubble in a snapshot, the largest first.
+    """
+    from taskflow.cli.files import list_droplets
+
+    list_droplets(directory, phase, time, output)
+
+
+@app.command()
 def graph(
     case: CaseFile,
     settings: Settings = [],  # noqa: B006

@@ -212,6 +212,30 @@ def export_run(directory: Path, group: str, time: float | None, out: Path | None
             tell(export_netcdf(records, (out or directory) / f"{name}.nc"))
 
 
+def list_droplets(directory: Path, phase: int, time: float | None, out: Path | None) -> None:
+    """Print the connected parts of a phase, or write them to a file of comma-separated values.
+
+    Raises BadInput if the run has no shares of phases, or no such record.
+    """
+    from taskflow.analysis.droplets import droplets
+    from taskflow.cli.format import table
+    from taskflow.output import STORE, at_time, dataset
+
+    ds = dataset(directory / STORE)
+    found = droplets(ds.isel(time=[-1]) if time is None else at_time(ds, time), phase)
+    names = [str(name) for name in found.data_vars]
+    rows = found.to_dataframe()[names].to_numpy()
+    if out is None:
+        tell(f"{len(rows)} parts of phase {phase} at time {float(found.time):g}")
+        shown = [name for name in names if not name.startswith("extent")]
+        table(shown, ((str(n), [f"{found[name].values[n]:.5g}" for name in shown]) for n in range(len(rows))))
+        return
+    with writable(directory, out):
+        values = (",".join((str(n), *map(repr, row.tolist()))) for n, row in enumerate(rows))
+        out.write_text("\n".join((",".join(("droplet", *names)), *values)) + "\n")
+        tell(out)
+
+
 def export_interface(directory: Path, field: str, value: float, time: float | None, out: Path | None) -> None:
     """Write the surface on which a field has a value as VTK PolyData, and print the file to open.
 

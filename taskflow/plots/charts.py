@@ -27,7 +27,7 @@ from taskflow.plots.look import label, title
 
 # Columns of the log to draw first, and columns never drawn. True: logarithmic axis.
 CURVES = (
-    ("kinetic_energy", "mean kinetic energy", False),
+    ("kinetic_energy", "kinetic energy", False),
     ("residual", "relative residual of the pressure", True),
     ("divergence", "largest divergence", True),
     ("dt", "time step", False),

@@ -45,3 +45,19 @@ def test_the_interface_between_two_phases(give, tmp_path):
 def test_refusals(give, refused, run_directory, words, told):
     result = give("export", run_directory, *words)
     refused(result.exit_code, result.stderr, told)
+
+
+def test_droplets_are_listed_and_written(give, refused, run_directory, tmp_path):
+    run = tf.run(case(time={"steps": 1}), tmp_path / "run", progress=lambda _: None).directory
+    listed = give("droplets", run)
+    assert listed.exit_code == 0, listed.stderr
+    assert "1 parts of phase 1" in listed.stdout
+    written = give("droplets", run, "--phase", "2", "--time", "0", "-o", tmp_path / "drops.csv")
+    assert (written.exit_code, written.stdout.strip()) == (0, str(tmp_path / "drops.csv"))
+    names, *rows = (tmp_path / "drops.csv").read_text().splitlines()
+    assert names.startswith("droplet,volume,centre_x")
+    assert len(rows) == 1
+    one = give("droplets", run_directory)
+    refused(one.exit_code, one.stderr, "there is no f, the share of phase 1")
+    late = give("droplets", run, "--time", "7")
+    refused(late.exit_code, late.stderr, "time = 7: no snapshot was written then")

@@ -10,7 +10,8 @@ import taskflow
 from taskflow.runs.directory.provenance import build
 
 COMMANDS = [
-    "run", "sweep", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "graph", "grid", "bench",
+    "run", "sweep", "check", "new", "schema", "info", "unlock", "watch", "plot", "export", "droplets", "graph",
+    "grid", "bench",
 ]  # fmt: skip
 BENCH = ["channels", "sweep", "scaling", "step"]
 GRID = ["new", "info", "check", "plot", "convert"]

@@ -53,7 +53,7 @@ def two_phase(
     solver = (
         Multigrid(cycle, Tolerance(0.0, cycles)) if cycles else ConjugateGradients(cycle, Tolerance(tolerance, 200))
     )
-    interface = LevelSet(grid.constants, convection=convection, **method)
+    interface = LevelSet(grid.constants, boundaries=boundaries, convection=convection, **method)
     if vof:
         interface = VolumeOfFluid(grid.constants, phases, boundaries)
     about = {"phases": phases, "interface": interface, "pressure": solver}
@@ -65,7 +65,7 @@ def momentum_along(axis: int, faces: str | None = None, **where) -> Launch:
     others = [other for other in range(3) if other != axis]
     velocity, mass = ((group[axis], *(group[other] for other in others)) for group in ("uvw", ("m_x", "m_y", "m_z")))
     q = "uvw"[axis]
-    fields = velocity, f"{q}_old", mass, ("f", "f_new"), "kappa", faces, f"h_{q}", f"{q}_new"
+    fields = (*velocity, f"{q}_old"), mass, ("f", "f_new"), "kappa", "fall", faces, f"h_{q}", f"{q}_new"
     return momentum_of_phases(*fields, along="xyz"[axis], dt="dt", ratio="ratio", **where)
 
 

@@ -21,13 +21,26 @@ Flags = tuple[bool, bool, bool]
 SolidFaces = Mapping[tuple[int, int], np.ndarray]
 
 
-def surrounded(q: np.ndarray, walls: Flags) -> np.ndarray:
-    """The values of cells, mirrored beyond walls and repeated along other directions, in three more layers."""
+def surrounded(q: np.ndarray, walls: Flags, *, leaning: bool = False) -> np.ndarray:
+    """The values of cells in three more layers: repeated along directions without walls, mirrored beyond walls, or on
+    the line through the last two cells.
+    """
     for axis, wall in enumerate(walls):
         width = [(0, 0)] * 3
         width[2 - axis] = (LAYERS, LAYERS)
-        q = np.pad(q, width, mode="symmetric" if wall else "wrap")
+        if wall and leaning and q.shape[2 - axis] > 1:
+            q = _on_lines(q, 2 - axis)
+        else:
+            q = np.pad(q, width, mode="symmetric" if wall else "wrap")
     return q
+
+
+def _on_lines(q: np.ndarray, axis: int) -> np.ndarray:
+    """Three more layers at both ends of an axis, on the line through the last two."""
+    low, next_low, next_high, high = (q.take([n], axis) for n in (0, 1, -2, -1))
+    before = [low + n * (low - next_low) for n in range(LAYERS, 0, -1)]
+    behind = [high + n * (high - next_high) for n in range(1, LAYERS + 1)]
+    return np.concatenate([*before, q, *behind], axis)
 
 
 def at(q: np.ndarray, *steps: tuple[int, int]) -> np.ndarray:
@@ -135,6 +148,36 @@ def curvature_at_foot(kappa: np.ndarray, phi: np.ndarray, h: Sequence[float], ba
         z, y, x = (index[a] + LAYERS + below[a] + corner[a] for a in (2, 1, 0))
         value += weight * kappa[z, y, x]
     return np.where(np.abs(at(phi)) < band, value, 0.0)
+
+
+def fall_to_foot(
+    phi: np.ndarray, h: Sequence[float], band: float, gravity: Sequence[float], walls: Flags
+) -> np.ndarray:
+    """g.(x - foot), infinite beyond the band: phi is taken again where the first step ends, linear between the centres
+    of cells, inside of walls, not where that is more than three cells away.
+    """
+    g = gradient(phi, h)
+    size = np.sum([slope**2 for slope in g], axis=0)
+    way, shape = way_to_foot(phi, h), at(phi).shape
+    reached = (np.abs(way) <= 3).all(axis=0)
+    index, there = np.indices(shape)[::-1], np.zeros(shape)
+    place, cells = [np.where(reached, each, 0.0) for each in way], shape[::-1]
+    below = [np.clip(np.floor(each), -3, 2).astype(int) for each in place]
+    for a in range(3):
+        if walls[a]:
+            below[a] = np.maximum(np.minimum(below[a], cells[a] - 2 - index[a]), -index[a])
+    for corner in np.ndindex(2, 2, 2):
+        weight, where = np.ones(shape), []
+        for a, n in enumerate(corner):
+            part = place[a] - below[a]
+            weight = weight * (part if n else 1 - part)
+            cell = index[a] + below[a] + n
+            where.append(LAYERS + (np.minimum(cell, cells[a] - 1) if walls[a] else cell))
+        there += weight * phi[where[2], where[1], where[0]]
+    down = sum(g[a] * gravity[a] for a in range(3))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fall = (at(phi) + np.where(reached, there, 0.0)) * down / size
+    return np.where((np.abs(at(phi)) < band) & (size > 0), fall, np.inf)
 
 
 def viscosity(f: np.ndarray, mu_1: float, mu_2: float, *, arithmetic: bool) -> np.ndarray:
@@ -245,10 +288,21 @@ def tension(kappa: Shifted, f_new: Shifted, a: int, h: Sequence[float], phases: 
     return phases.surface_tension * mean * (f_new() - f_new(-1, a)) / h[a]
 
 
+def weight_jump(fall: Shifted, f_new: Shifted, a: int, h: Sequence[float], phases: Any) -> np.ndarray:
+    """(rho_1 - rho_2) g.(x - place) df/dx on faces across the axis a, g.(x - place) being the mean of what both cells
+    say of the face: `fall`, infinite in cells without a place, and the way of half a cell.
+    """
+    half = phases.gravity[a] * h[a] / 2
+    both = np.stack([fall(-1, a) + half, fall() - half])
+    known = np.isfinite(both)
+    mean = np.where(known, both, 0.0).sum(axis=0) / np.maximum(1, known.sum(axis=0))
+    return (phases.density_1 - phases.density_2) * mean * (f_new() - f_new(-1, a)) / h[a]
+
+
 def momentum(
     velocity: Sequence[Shifted], before: Sequence[Shifted], mass: Sequence[Shifted], f: Shifted, f_new: Shifted,
-    kappa: Shifted, earlier: Sequence[Shifted], h: Sequence[float], dt: float, ratio: float, cells: Sequence[int],
-    walls: Flags, phases: Any, steep: Sequence[SolidFaces] = ({}, {}, {}),
+    kappa: Shifted, fall: Shifted, earlier: Sequence[Shifted], h: Sequence[float], dt: float, ratio: float,
+    cells: Sequence[int], walls: Flags, phases: Any, steep: Sequence[SolidFaces] = ({}, {}, {}),
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:  # fmt: skip
     """The velocities without the pressure, and the friction, of all faces, as if none lay on a wall; `phases` has the
     densities and viscosities of both, the surface tension, gravity, and whether viscosities are arithmetic means.
@@ -261,7 +315,7 @@ def momentum(
         net_mass, net_momentum = outflow(middle, mass, a, h, cells, walls)
         stress = friction(velocity, f, a, h, phases, steep[a])
         rho, rho_new = ((density(s(-1, a), phases) + density(s(), phases)) / 2 for s in (f, f_new))
-        force = tension(kappa, f_new, a, h, phases)
+        force = tension(kappa, f_new, a, h, phases) + weight_jump(fall, f_new, a, h, phases)
         carried = (rho * u() - dt * net_momentum) / (rho - dt * net_mass)
         rubbed = ((1 + ratio / 2) * stress - ratio / 2 * earlier[a]()) / rho_new
         velocities.append(carried + dt * (rubbed + force / rho_new + phases.gravity[a]))

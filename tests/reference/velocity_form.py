@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests.reference.shifted import Shifted
-from tests.reference.two_phase import Flags, density, friction, tension
+from tests.reference.two_phase import Flags, density, friction, tension, weight_jump
 from tests.reference.weno import upwind_slope
 
 
@@ -26,7 +26,7 @@ def advection_by_weno(
 
 def momentum(
     velocity: Sequence[Shifted], carried: Sequence[np.ndarray], f: Shifted, f_new: Shifted, kappa: Shifted,
-    earlier: Sequence[Shifted], h: Sequence[float], dt: float, ratio: float, phases: Any,
+    fall: Shifted, earlier: Sequence[Shifted], h: Sequence[float], dt: float, ratio: float, phases: Any,
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:  # fmt: skip
     """The velocities without the pressure in velocity form, and H = `carried` + friction / rho, as
     `tests.reference.two_phase.momentum`; what is carried is -(u . grad) u of each component.
@@ -39,7 +39,8 @@ def momentum(
     tendencies: list[np.ndarray] = []
     for a, u in enumerate(velocity):
         tendency = carried[a] + friction(velocity, f, a, h, phases) / on_faces(f, a)
-        force = tension(kappa, f_new, a, h, phases) / on_faces(f_new, a) + phases.gravity[a]
+        jump = tension(kappa, f_new, a, h, phases) + weight_jump(fall, f_new, a, h, phases)
+        force = jump / on_faces(f_new, a) + phases.gravity[a]
         velocities.append(u() + dt * ((1 + ratio / 2) * tendency - ratio / 2 * earlier[a]() + force))
         tendencies.append(tendency)
     return velocities, tendencies

@@ -83,6 +83,17 @@ def normal(f: np.ndarray) -> np.ndarray:
     return np.where(even | (np.abs(centred).max(axis=0) > np.abs(gradient).max(axis=0)), gradient, centred)
 
 
+def fall(f: np.ndarray, cut: np.ndarray, h: Sequence[float], gravity: Sequence[float]) -> np.ndarray:
+    """g.(x - foot), from the centres of cells to the nearest points of their planes, infinite where there is none.
+    """
+    m = normal(f)
+    steep = [m[n] / h[n] for n in range(3)]
+    above = 0.5 - plane(np.abs(m), at(f))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        down = sum(g * slope for g, slope in zip(gravity, steep, strict=True))
+        return np.where(cut, above * down / sum(slope**2 for slope in steep), np.inf)
+
+
 def slab(m: np.ndarray, f: np.ndarray, axis: int, c: np.ndarray, high: np.ndarray) -> np.ndarray:
     """The share of phase 1 in the slab of thickness c at the low or `high` side of a cell along an axis."""
     size = np.abs(m)

@@ -181,3 +181,33 @@ def test_its_steps_are_proved(tables):
     proof = estimate(case(grid={"cells": [6, 5, 8]}, machine={"blocks": [1, 1, 2]}, **tables)).prove()
     assert proof.reads > 0
     assert not proof.faults
+
+
+def test_energies_of_the_log_can_be_added(tmp_path):
+    """A drop falls without friction: what is gained is what is lost, in a box of volume 1/24."""
+    falling = tf.Case(
+        grid={"cells": [24, 1, 24], "lengths": [1.0, 1 / 24, 1.0]}, body={"gravity": [0.0, 0.0, -1.0]},
+        two_phase={"density": [10.0, 1.0], "viscosity": [0.0, 0.0], "shapes": [
+            {"phase": 1, "type": "sphere", "centre": [0.5, 1 / 48, 0.6], "radius": 0.2}]},
+        boundaries={"x_min": "slip", "x_max": "slip", "y": "periodic", "z_min": "slip", "z_max": "slip"},
+        monitor={"every": {"steps": 1}}, time={"end": 0.3},
+    )  # fmt: skip
+    first, *_, last = tf.run(falling, tmp_path / "run", progress=lambda _: None).log()
+    gained = last["kinetic_energy"] - first["kinetic_energy"]
+    lost = first["potential_energy"] - last["potential_energy"]
+    assert gained / lost == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("degrees", [0, 20, 45])
+def test_a_tilted_tank_stays_at_rest(tmp_path, degrees):
+    """V17: 1000 : 1, gravity oblique to the grid, 1000 steps."""
+    s, c = np.sin(np.radians(degrees)), np.cos(np.radians(degrees))
+    tank = tf.Case(
+        grid={"cells": [32, 1, 32], "lengths": [1.0, 1 / 32, 1.0]}, body={"gravity": [-s, 0.0, -c]},
+        two_phase={"density": [1000.0, 1.0], "viscosity": [1e-3, 1.8e-5], "initial": f"(0.5 - x)*{s} + (0.5 - z)*{c}"},
+        boundaries={"x_min": "slip", "x_max": "wall", "y": "periodic", "z_min": "wall", "z_max": "slip"},
+        pressure={"tolerance": 1e-8}, time={"steps": 1000}, output={"precision": "double"},
+    )  # fmt: skip
+    last = tf.run(tank, tmp_path / "run", progress=lambda _: None).dataset().isel(time=-1)
+    assert max(float(abs(last[name]).max()) for name in "uw") < 1e-9

@@ -170,3 +170,31 @@ def test_blocks_hold_what_was_counted(shape, pressure):
         assert 0 <= memory["buffers"] - need.buffers <= 0.01 * need.total
         # of what scalars are folded from, some is for states that this run did not come to
         assert abs(need.stepping - device.nbytes) <= 0.02 * need.total
+
+
+@pytest.mark.parametrize(("cells", "centre", "part"), [
+    (16, 0.0, 1 / 8), pytest.param(32, 2.0, 1.0, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_a_ball_begins_with_its_volume_and_is_round(tmp_path, cells, centre, part):
+    """Of 8 cells per radius, whole and between planes of symmetry."""
+    ball = {"type": "sphere", "centre": [centre] * 3, "radius": 1.0, "phase": 1}
+    run = tf.run(tf.Case(
+        grid={"cells": [cells] * 3, "lengths": [cells / 8] * 3}, phases=[{"name": "ball", "phase": 1}],
+        two_phase={"density": [1.0, 1.0], "viscosity": [0.01, 0.01], "shapes": [ball]},
+        boundaries={f"{a}_{e}": "slip" for a in "xyz" for e in ("min", "max")}, time={"steps": 1, "step": 1e-6},
+    ), tmp_path / "run", progress=lambda _: None)  # fmt: skip
+    start = run.dataset("ball").isel(time=0)
+    assert float(start.volume) == pytest.approx(part * 4 / 3 * math.pi, rel=1e-4)
+    assert 0.998 < float(start.circularity) <= 1
+
+
+def test_a_python_function_begins_with_its_volume_on_blocks(tmp_path):
+    def ball(x, y, z):
+        return 0.25 - np.sqrt((x - 0.5) ** 2 + (z - 0.5) ** 2) + 0 * y
+
+    run = tf.run(tf.Case(
+        grid={"cells": [32, 1, 32], "lengths": [1.0, 1 / 32, 1.0]}, phases=[{"name": "ball", "phase": 1}],
+        two_phase={"density": [1.0, 1.0], "viscosity": [0.01, 0.01], "initial": ball}, time={"steps": 1, "step": 1e-6},
+        boundaries=dict.fromkeys("xyz", "periodic"), machine={"blocks": [2, 1, 1]},
+    ), tmp_path / "run", progress=lambda _: None)  # fmt: skip
+    assert float(run.dataset("ball").volume[0]) == pytest.approx(math.pi / 16 / 32, rel=1e-4)

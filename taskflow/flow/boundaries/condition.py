@@ -126,6 +126,8 @@ class BoundaryCondition:
     """The surface of a body: it may move in its plane, has a temperature or a heat flux, and feels a force."""
     symmetric: ClassVar[bool] = False
     """A plane of symmetry: normal gradients are 0."""
+    mirrors: ClassVar[bool] = False
+    """The flow beyond is a mirror image, so that an interface meets the side at 90 degrees."""
     eddies: ClassVar[float] = 1.0
     """The ghost value of the eddy viscosity over the value inside: -1 if it is 0 on the side."""
     filled: ClassVar[bool] = False

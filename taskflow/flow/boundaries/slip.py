@@ -23,6 +23,7 @@ class Symmetry(Slip):
     """A plane of symmetry. On body-fitted grids the normal gradient of the pressure is 0."""
 
     name: ClassVar[str] = "symmetry"
+    mirrors = True
 
     def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
         for where in side.each(values):

@@ -1,4 +1,4 @@
-"""Area of an isosurface, of second order.
+"""Area of an isosurface, and the volume that it encloses, of second order.
 
 Marching tetrahedra (A. Doi, A. Koide 1991, IEICE Trans. E74, 214): each box between the centres of eight cells is cut
 into six tetrahedra (H. W. Kuhn 1960, IBM J. Res. Dev. 4, 518), in which the quantity is linear and the surface plane.
@@ -6,9 +6,10 @@ The surface has no gaps and ends on the boundaries of the domain, with their val
 blocks.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.grid import Grid, StaggeredGrid
@@ -33,12 +34,25 @@ def isosurface_area(
     """
 
 
+@task(kernel=KERNELS / "isosurface.cu")
+def volume_above(
+    q: Read[UPWARD], solid: ReadByte[UPWARD] | None,
+    *, both: Reduce["exact sum", 2], grid: Grid, value: float, bound: float,
+) -> None:  # fmt: skip
+    """both = volume with q > `value`, and all of it, between the same centres. `bound` is the volume of a cell."""
+
+
 class Surface(Protocol):
-    """A surface with an area."""
+    """A surface with an area, and phase 1 on one side."""
 
     def area(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
         """Yield the launches for the area in a box of cells, up to adjacent boundaries, outside of bodies, as the exact
         sum of a name.
+        """
+
+    def volume(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
+        """Yield the launches, after those of `area`, for the volume of phase 1 by this surface and of both phases, as
+        two exact sums of a name.
         """
 
 
@@ -58,10 +72,21 @@ class ValueSurface:
         """Yield the launches for the area in a box of cells, up to adjacent boundaries, outside of bodies."""
         for face in self.mirrored:
             yield mirror(f[self.role], over=beyond(face, grid.constants), on=face, mirror=Mirror(1.0, 0.0))
-        ends = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
         bound = max(grid.constants.largest(axis) for axis in range(3)) ** 2
-        cells, numbers = over.expand(ends, (0, 0, 0)), {"value": self.value, "bound": bound, "grid": grid.constants}
-        yield isosurface_area(f[self.role], solid, over=cells, total=name, **numbers)
+        where: dict[str, Any] = {"over": _between_centres(grid, over), "grid": grid.constants}
+        yield isosurface_area(f[self.role], solid, total=name, value=self.value, bound=bound, **where)
+
+    def volume(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
+        """Yield the launch for the volume above the value and all of it, with the ghost values of `area`."""
+        bound = math.prod(grid.constants.largest(axis) for axis in range(3))
+        where: dict[str, Any] = {"over": _between_centres(grid, over), "grid": grid.constants}
+        yield volume_above(f[self.role], solid, both=name, value=self.value, bound=bound, **where)
+
+
+def _between_centres(grid: StaggeredGrid, over: Box) -> Box:
+    """Return the cells from whose centres boxes begin that cover a box of cells up to adjacent boundaries."""
+    ends = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
+    return over.expand(ends, (0, 0, 0))
 
 
 @dataclass(frozen=True)

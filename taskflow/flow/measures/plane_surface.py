@@ -18,6 +18,13 @@ def plane_area(
     """
 
 
+@task(kernel=KERNELS / "two_phase" / "plane_area.cu")
+def volume_of_shares(
+    f: Read, solid: ReadByte | None, *, both: Reduce["exact sum", 2], grid: Grid, bound: float
+) -> None:
+    """both = sums of f V and of V in fluid cells, V being the volume of a cell, at most 16 `bound`."""
+
+
 @dataclass(frozen=True)
 class PlaneSurface:
     """The planes in cells with the share f of phase 1."""
@@ -26,3 +33,7 @@ class PlaneSurface:
         """Yield the launch for the area in a box of cells, outside of bodies."""
         bound = max(grid.constants.largest(axis) for axis in range(3)) ** 2
         yield plane_area(f.f, solid, over=over, total=name, grid=grid.constants, bound=bound)
+
+    def volume(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
+        """Yield the launch for the volumes of phase 1 and of both phases."""
+        yield volume_of_shares(f.f, solid, over=over, both=name, grid=grid.constants, bound=grid.volume)

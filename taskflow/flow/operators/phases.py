@@ -34,6 +34,11 @@ class Phases:
         return high / low
 
     @property
+    def weighed_apart(self) -> bool:
+        """True if gravity acts differently on the phases."""
+        return any(self.gravity) and self.density_1 != self.density_2
+
+    @property
     def kinematic_viscosity(self) -> float:
         """Larger kinematic viscosity of the two phases."""
         return max(self.viscosity_1 / self.density_1, self.viscosity_2 / self.density_2)

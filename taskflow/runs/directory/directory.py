@@ -165,9 +165,11 @@ class RunDirectory:
     def initial(self, sim: RunSetup, *, begins: bool = True) -> InitialFields:
         """Return the initial fields for blocks. If the run `begins`, they may come from another run or file."""
         system = sim.system
-        fields = {name: p if isinstance(p, COMPUTED) else None for name, p in system.initial.items()}
+        sums = {} if sim.origin is not None else system.initial_sums
+        given = {**system.initial, **sums}
+        fields = {name: p if isinstance(p, COMPUTED) else None for name, p in given.items()}
         saved, centred = self.path.absolute() / output.INITIAL, sim.model.fields.get("u") == "c"
-        initial = InitialFields(sim.domain.points, fields, saved, system.noise, centred=centred)
+        initial = InitialFields(sim.domain.points, fields, saved, system.noise, sums=tuple(sums), centred=centred)
         return sim.origin.applied_to(initial) if begins and sim.origin is not None else initial
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:

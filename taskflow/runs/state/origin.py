@@ -257,7 +257,7 @@ def save_evaluated(path: Path, sim: DiscreteCase, origin: InitialState | None, s
     if origin is not None:
         origin.save(path, snapshots)
     else:
-        _save(path, sim, snapshots, _given(sim))
+        _save(path, sim, snapshots, _given(sim, sim.system.initial_sums))
 
 
 def _save(path: Path, sim: DiscreteCase, snapshots: StoreLayout, sources: Mapping[str, Any]) -> None:
@@ -267,9 +267,9 @@ def _save(path: Path, sim: DiscreteCase, snapshots: StoreLayout, sources: Mappin
         output.save_initial(path, replace(snapshots, fields=fields), sources)
 
 
-def _given(sim: DiscreteCase) -> dict[str, Any]:
-    """Return the initial fields given as functions and arrays, by name."""
-    return {name: p for name, p in sim.system.initial.items() if not isinstance(p, COMPUTED)}
+def _given(sim: DiscreteCase, sums: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the initial fields, and others with given `sums`, that are functions and arrays, by name."""
+    return {name: p for name, p in {**sim.system.initial, **(sums or {})}.items() if not isinstance(p, COMPUTED)}
 
 
 def lacking(checkpoint: Checkpoint, sim: DiscreteCase, roles: Container[str]) -> str:

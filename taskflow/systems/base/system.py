@@ -88,6 +88,11 @@ class System(SystemType, ABC):
         return BoxDomain(self.sim.grid)
 
     @property
+    def initial_sums(self) -> Mapping[str, Any]:
+        """Derived fields whose sums the first state has, by formulas, unless it comes from another state."""
+        return {}
+
+    @property
     def constants(self) -> Constants | None:
         """The fields that no program writes: by default the masks of bodies, if any."""
         return self.masks

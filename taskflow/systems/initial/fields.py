@@ -53,7 +53,7 @@ class InitialFields:
     - `points`: returns x, y, z of the values at a location in the cells of a box
     - `checkpoint`: of another run, replaces all of them
     - `unchanged`: the projection leaves the velocity unchanged
-    - `sums`: derived fields whose sums are conserved
+    - `sums`: derived fields whose sums hold after the start, when they are written
     - `centred`: the velocity is also in cell centres
     """
 
@@ -69,7 +69,7 @@ class InitialFields:
     def fill(self, shard: Shard, names: Iterable[str] | None = None) -> None:
         """Write this block's cells of every field, or of some."""
         waves, xp = self.noise.drawn() if self.noise else None, shard.device.xp
-        names = list(self.profiles if names is None else names)
+        names = [name for name in self.profiles if name not in self.sums] if names is None else list(names)
         for location in dict.fromkeys(map(self._location, names)):
             fields = [name for name in names if self._location(name) == location]
 

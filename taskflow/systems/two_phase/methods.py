@@ -13,7 +13,7 @@ from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.measures.isosurface import Surface, ValueSurface
 from taskflow.flow.measures.plane_surface import PlaneSurface
 from taskflow.flow.models.two_phase.convection import SCHEMES
-from taskflow.flow.models.two_phase.interface import Interface
+from taskflow.flow.models.two_phase.interface import InterfaceMethod
 from taskflow.flow.models.two_phase.level_set import LevelSet
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.models.two_phase.volume_of_fluid import VolumeOfFluid
@@ -54,7 +54,7 @@ class Method:
     words: str
     field: str
     initial: Callable[[Phi, StaggeredGrid], Any]
-    interface: Callable[[Case, Grid, Phases, Boundaries], Interface]
+    interface: Callable[[Case, Grid, Phases, Boundaries], InterfaceMethod]
     surface: Callable[[Boundaries], Surface]
     caution: Callable[[Grid, float], Iterator[str]] = lambda grid, thickness: iter(())
 
@@ -64,13 +64,13 @@ class Method:
         return {} if self.field == "f" else {"f": self.field}
 
 
-def _level_set(case: Case, grid: Grid, phases: Phases, boundaries: Boundaries) -> Interface:
-    own, convection = case.own, SCHEMES[case.fluid.scheme]
-    bodies = bool(case.obstacles)
-    return LevelSet(grid, own.thickness, own.reinitialise, own.conserve, boundaries, bodies, convection)
+def _level_set(case: Case, grid: Grid, phases: Phases, boundaries: Boundaries) -> InterfaceMethod:
+    own, convection, bodies = case.own, SCHEMES[case.fluid.scheme], bool(case.obstacles)
+    leans = not own.surface_tension
+    return LevelSet(grid, own.thickness, own.reinitialise, own.conserve, boundaries, bodies, convection, leans)
 
 
-def _volume_of_fluid(case: Case, grid: Grid, phases: Phases, boundaries: Boundaries) -> Interface:
+def _volume_of_fluid(case: Case, grid: Grid, phases: Phases, boundaries: Boundaries) -> InterfaceMethod:
     return VolumeOfFluid(grid, phases, boundaries, bool(case.obstacles))
 
 

@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from taskflow.cases import Case
+from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
-from taskflow.cases.tables.initial import Profile
+from taskflow.cases.tables.initial import Function, Profile
 from taskflow.cases.tables.pressure import untransformed
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
@@ -39,8 +40,9 @@ from taskflow.systems.base.pressure import (
 )
 from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
+from taskflow.systems.initial.fields import CellMeans
 from taskflow.systems.records.series import Integral
-from taskflow.systems.two_phase.methods import METHODS, Method, surface_of
+from taskflow.systems.two_phase.methods import METHODS, InitialShares, Method, surface_of
 from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
@@ -117,7 +119,7 @@ class TwoPhaseMeasures(FlowMeasures):
         return {"residual": relative_residual(scalars), "iterations": iterations}
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-        """Return the line, `wall` seconds after the first state; the kinetic energy is the mean of rho |u|^2 / 2."""
+        """Return the line, `wall` seconds after the first state; energies are integrals over the domain."""
         phases, numbers, interface = self.model.phases, self.monitor.numbers(scalars), self.model.interface
         kept = interface.numbers(scalars) if tick.step else {}
         about: dict[str, Any] = {"surface_energy": phases.surface_tension * numbers["area"]}
@@ -202,6 +204,20 @@ class TwoPhaseSystem(FlowSystem):
         return own.initial or composed(own.shapes, own.background or 2, self.sim.case.grid)
 
     @property
+    def initial_sums(self) -> dict[str, CellMeans | Function]:
+        """The shares of phase 1, whose sum is its volume. Triangulated surfaces begin with the volume of smoothed f,
+        since distances to many triangles take long.
+        """
+        if self.method.field == "f" or (isinstance(self.phi, Expression) and self.phi.uniform) or self._slow:
+            return {}
+        means = InitialShares(self.phi, self.sim.grid)
+        return {"f": Function(means) if isinstance(self.phi, Function) else means}
+
+    @property
+    def _slow(self) -> bool:
+        return any(shape.type == "surface" for shape in self.sim.case.own.shapes or ())
+
+    @property
     def scales(self) -> Scales:
         """The largest values that the case explains: weight and surface tension accelerate either phase."""
         phases, known, h = self.phases, super().scales, min(self.sim.grid.spacing)
@@ -216,10 +232,10 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def surfaces(self) -> tuple[Integral, ...]:
-        integrals = []
+        integrals, planes = [], tuple(face for face, side in self.model.boundaries.items() if side.symmetric)
         for table in getattr(self.sim.case, "phases", ()):
-            over, surface = self._cells(table.box), surface_of(self.model)
-            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, over, bool(self.obstacles), surface)
+            about = self._cells(table.box), bool(self.obstacles), surface_of(self.model), planes
+            measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, *about)
             series = TimeSeries.of_numbers(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
         return tuple(integrals)
@@ -245,11 +261,9 @@ class TwoPhaseSystem(FlowSystem):
     @cached_property
     def start(self) -> InitialPhases:
         """The phases at the start. Raises BadInput if phi is not finite."""
-        shapes = self.sim.case.own.shapes
-        phi, key = self.phi, "initial" if shapes is None else "shapes"
-        slow = any(shape.type == "surface" for shape in shapes or ())
+        phi, key = self.phi, "initial" if self.sim.case.own.shapes is None else "shapes"
         with named(f"two_phase.{key}"):
-            return initial_phases(phi, self.sim.grid, FEWER) if slow else initial_phases(phi, self.sim.grid)
+            return initial_phases(phi, self.sim.grid, FEWER) if self._slow else initial_phases(phi, self.sim.grid)
 
     @property
     def diffusive_rates(self) -> DiffusiveRates:

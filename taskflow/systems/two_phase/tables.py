@@ -264,11 +264,15 @@ def _phases_enter(boundaries: Boundaries, opened: Openings, body: Forcing) -> It
             remedy = "a wall has the same velocity everywhere, with two phases; give numbers or expressions of t"
             yield wrong((*key, "velocity"), written(side.velocity), remedy)
         falls = [axis for axis, g in zip(AXES, body.gravity, strict=True) if g and axis != face[0]]
+        endless = [axis for axis in falls if f"{axis}_min" not in boundaries.sides]
         if side.kind.enters and side.phase is None:
             remedy = "give the phase that enters, 1 or 2, or an expression for the share of phase 1"
             yield missing("phase", remedy).within(key)
-        if side.pressure not in (None, "advected") and falls:
-            remedy = f"the weight of the fluid acts along {falls[0]}, so the pressure changes there; omit it"
+        if side.pressure not in (None, "advected") and (len(falls) > 1 or endless):
+            remedy = (
+                f"the pressure on it is the weight of the fluid above, and gravity acts along {' and '.join(falls)};"
+                " give it one component along the side, with sides across it, too, or omit the pressure"
+            )
             yield wrong((*key, "pressure"), side.pressure, remedy)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from taskflow.flow.models.two_phase import sweeps
 from taskflow.flow.models.two_phase.momentum import accelerate
+from taskflow.flow.models.two_phase.volume_of_fluid import fall_to_plane
 from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.threads import run_threads
@@ -100,7 +101,8 @@ def test_momentum_that_moves(axis, walls, real, device):
 
 @AXES
 def test_friction_tension_and_weight_are_added(axis, real, device):
-    hand = by_hand((True,) * 3, real, device, "q", "r", "s", "f", "f_new", "kappa", "h", "q_new")
+    hand = by_hand((True,) * 3, real, device, "q", "r", "s", "f", "f_new", "kappa", "fall", "h", "q_new")
+    hand.fields["fall"][hand.fields["fall"] > 0.5] = np.inf  # cells without a place
     hand.fields["f"] = np.abs(hand.fields["f"])
     h, others = [spacing(a) for a in range(3)], [n for n in range(3) if n != axis]
     shifted = dict(zip(hand.fields, hand.shifted(*hand.fields), strict=True))
@@ -110,6 +112,7 @@ def test_friction_tension_and_weight_are_added(axis, real, device):
     rho = (reference_two_phase.density(new(-1, axis), PHASES) + reference_two_phase.density(new(), PHASES)) / 2
     force = (1 + RATIO / 2) * stress - RATIO / 2 * shifted["h"]()
     force = force + reference_two_phase.tension(shifted["kappa"], new, axis, h, PHASES)
+    force = force + reference_two_phase.weight_jump(shifted["fall"], new, axis, h, PHASES)
     expected = hand.values("q_new") + DT * (force / rho + PHASES.gravity[axis])
     on_wall = np.arange(CELLS[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)]) == 0
     expected = np.where(on_wall, hand.values("q_new"), expected)
@@ -117,6 +120,18 @@ def test_friction_tension_and_weight_are_added(axis, real, device):
     hand.run(hand.launch(task, {"grid": hand.staggered.constants, "phases": PHASES}))
     hand.assert_agrees("h", np.where(on_wall, 0.0, stress))
     hand.assert_agrees("q_new", expected)
+
+
+@WALLS
+def test_the_fall_to_planes(walls, real, device):
+    hand = by_hand(walls, real, device, "f", "fall")
+    f = reference_two_phase.surrounded(hand.values("f").astype("f8"), walls)
+    h, cut = [spacing(a) for a in range(3)], (hand.values("f") > 0) & (hand.values("f") < 1)
+    expected = reference.fall(f, cut, h, PHASES.gravity)
+    hand.run(hand.launch(fall_to_plane, {"grid": hand.staggered.constants, "phases": PHASES}))
+    found, known = hand.values("fall"), np.isfinite(expected)
+    assert (found[~known] > 1e30).all()
+    np.testing.assert_allclose(found[known], expected[known], rtol=0, atol=1e-13 if real == "f8" else 2e-5)
 
 
 def divergence_free(random, cells) -> list[np.ndarray]:

@@ -11,7 +11,8 @@ from taskflow.flow.measures.phases import PhaseIntegrals, energy_of_phases
 from taskflow.flow.models.two_phase import level_set as ls
 from taskflow.flow.models.two_phase import momentum as mo
 from taskflow.flow.models.two_phase.convection import MassFluxes
-from taskflow.flow.models.two_phase.level_set import STAGES, Band
+from taskflow.flow.models.two_phase.level_set import STAGES
+from taskflow.flow.models.two_phase.openings import Band, LeaningBand
 from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.tasks import reduced
 from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand
@@ -27,13 +28,13 @@ RANDOM = pytest.mark.parametrize(
 )
 
 
-def by_hand(cells, walls, real, device, names, *, mirrored=("phi", "d", "kappa")) -> ByHand:
-    """Fields of random values, with three layers around them; those that walls mirror are nan beyond these."""
+def by_hand(cells, walls, real, device, names, *, mirrored=("phi", "d", "kappa"), leaning=False) -> ByHand:
+    """Fields of random values, with three layers around them, `mirrored` or `leaning` beyond walls."""
     hand = ByHand(cells, walls, real, ghost=3, **device).fill(names, seed=7)
     for name in mirrored:
         if name in hand.fields:
             inside = hand.values(name).copy()
-            hand.fields[name][...] = reference.surrounded(inside, walls)
+            hand.fields[name][...] = reference.surrounded(inside, walls, leaning=leaning)
     return hand
 
 
@@ -60,11 +61,21 @@ def blind(hand: ByHand, *names: str) -> None:
         hand.fields[name] = np.where(inside, hand.fields[name], np.nan).astype(hand.real)
 
 
+SIDES = [pytest.param(False, id="mirrored"), pytest.param(True, id="leaning")]
+LEANS = pytest.mark.parametrize("leaning", SIDES)
+
+
+def lengths_of_a_band(leaning, *numbers) -> Band:
+    return (LeaningBand if leaning else Band)(*numbers, 63 if leaning else 0)
+
+
+@LEANS
 @RANDOM
-def test_a_stage_of_transport(cells, walls, real, device):
-    hand = by_hand(cells, walls, real, device, ("phi", "phi_begun", "phi_new", *VELOCITY, *OLD))
+def test_a_stage_of_transport(cells, walls, real, device, leaning):
+    names = ("phi", "phi_begun", "phi_new", *VELOCITY, *OLD)
+    hand = by_hand(cells, walls, real, device, names, leaning=leaning)
     grid, h = hand.staggered.constants, spacing(cells)
-    band, stage = Band(0.5, 0.6, 1.0, 1.0, 10.0, 0.02, 1.0), STAGES[1]
+    band, stage = lengths_of_a_band(leaning, 0.5, 0.6, 1.0, 1.0, 10.0, 0.02, 1.0), STAGES[1]
     phi = hand.fields["phi"].astype("f8")
     euler = reference.advected(phi.astype(real), centred(hand), h, DT, band.weno)
     expected = stage.begun * hand.values("phi_begun") + stage.now * euler
@@ -73,11 +84,12 @@ def test_a_stage_of_transport(cells, walls, real, device):
     hand.assert_agrees("phi_new", expected)
 
 
+@LEANS
 @RANDOM
-def test_a_stage_of_reinitialisation(cells, walls, real, device):
-    hand = by_hand(cells, walls, real, device, ("d", "phi", "d_new"))
+def test_a_stage_of_reinitialisation(cells, walls, real, device, leaning):
+    hand = by_hand(cells, walls, real, device, ("d", "phi", "d_new"), leaning=leaning)
     grid, h = hand.staggered.constants, spacing(cells)
-    band, stage = Band(0.5, 0.6, 1.0, 1.0, 10.0, 0.02, 1.0), STAGES[2]
+    band, stage = lengths_of_a_band(leaning, 0.5, 0.6, 1.0, 1.0, 10.0, 0.02, 1.0), STAGES[2]
     d, phi = hand.fields["d"], hand.fields["phi"]
     euler = reference.nearer_to_distance(d, phi, h, band.tau, band.weno)
     expected = stage.begun * hand.values("phi") + stage.now * euler
@@ -86,12 +98,14 @@ def test_a_stage_of_reinitialisation(cells, walls, real, device):
     hand.assert_agrees("d_new", expected)
 
 
+@LEANS
 @RANDOM
-def test_a_first_distance(cells, walls, real, device):
-    hand = by_hand(cells, walls, real, device, ("phi", "d"), mirrored=("phi",))
+def test_a_first_distance(cells, walls, real, device, leaning):
+    hand = by_hand(cells, walls, real, device, ("phi", "d"), mirrored=("phi",), leaning=leaning)
     distance = reference.nearly_distance(hand.fields["phi"].astype("f8"), spacing(cells))
     blind(hand, "phi")
-    hand.run(hand.launch(ls.nearly_distance, {"grid": hand.staggered.constants}))
+    band = lengths_of_a_band(leaning, 0.5, 0.6, 1.0, 1.0, 10.0, 0.02, 1.0)
+    hand.run(hand.launch(ls.nearly_distance, {"grid": hand.staggered.constants, "band": band}))
     hand.assert_agrees("d", distance)
 
 
@@ -129,6 +143,21 @@ def test_curvature(cells, walls, real, device):
     np.testing.assert_allclose(hand.values("kappa"), at_foot, rtol=0, atol=50 * hand.tolerance * scale)
 
 
+@LEANS
+@RANDOM
+def test_the_fall_to_the_interface(cells, walls, real, device, leaning):
+    hand = by_hand(cells, walls, real, device, ("phi", "fall"), mirrored=("phi",), leaning=leaning)
+    h, band = spacing(cells), lengths_of_a_band(leaning, 0.5, 0.6, 0.7, 0.8, 10.0, 0.02, 1.0)
+    phi = hand.fields["phi"].astype("f8")
+    expected = reference.fall_to_foot(phi, h, band.foot, PHASES.gravity, walls)
+    blind(hand, "phi")
+    hand.run(hand.launch(ls.fall_to_foot, {"grid": hand.staggered.constants, "band": band, "phases": PHASES}))
+    found, known = hand.values("fall"), np.isfinite(expected)
+    np.testing.assert_array_equal(np.isfinite(found), known)
+    scale = max(1.0, float(abs(expected[known]).max()))
+    np.testing.assert_allclose(found[known], expected[known], rtol=0, atol=50 * hand.tolerance * scale)
+
+
 @RANDOM
 def test_mass_fluxes(cells, walls, real, device):
     hand = by_hand(cells, walls, real, device, ("f", *VELOCITY, *OLD, *MASS))
@@ -144,17 +173,19 @@ def test_mass_fluxes(cells, walls, real, device):
 @pytest.mark.parametrize(("cells", "walls"), [*RANDOM.args[1], ((70, 9, 9), (True,) * 3)])  # a warp is far from walls
 @pytest.mark.parametrize("arithmetic", [False, True])
 def test_momentum(cells, walls, real, device, arithmetic):
-    names = (*VELOCITY, *OLD, *MASS, "f", "f_new", "kappa", "h_u", "h_v", "h_w", "u_new", "v_new", "w_new")
+    names = (*VELOCITY, *OLD, *MASS, "f", "f_new", "kappa", "fall", "h_u", "h_v", "h_w", "u_new", "v_new", "w_new")
     phases = Phases(3.0, 0.7, 0.05, 0.002, 0.3, (0.3, -9.8, 0.2), arithmetic)
     hand = by_hand(cells, walls, real, device, names, mirrored=())
     for name in ("f", "f_new"):
         hand.fields[name] = (hand.fields[name] / 2 + hand.fields[name].dtype.type(0.5)).astype(real)
     for name in MASS:
         hand.fields[name] *= hand.fields[name].dtype.type(0.1)  # less leaves than there is
+    hand.fields["fall"][hand.fields["fall"] > 0.5] = np.inf  # cells without a place
     shifted = {name: hand.shifted(name)[0] for name in names}
     velocities, frictions = reference.momentum(
         *([shifted[name] for name in group] for group in (VELOCITY, OLD, MASS)), shifted["f"], shifted["f_new"],
-        shifted["kappa"], [shifted[f"h_{name}"] for name in VELOCITY], spacing(cells), DT, RATIO, cells, walls, phases,
+        shifted["kappa"], shifted["fall"], [shifted[f"h_{name}"] for name in VELOCITY], spacing(cells), DT, RATIO,
+        cells, walls, phases,
     )  # fmt: skip
     for axis, name in enumerate(VELOCITY):
         hand.run(momentum_along(axis, over=hand.box, grid=hand.staggered.constants, phases=phases))
@@ -201,6 +232,17 @@ def test_layers_at_rest_stay_at_rest(steps):
     model = two_phase((n // 2, 1, n), (0.5, 1 / n, 1.0), phases, periodic=(False, True, False), tolerance=1e-12)
     flow = compute(model, lambda x, y, z: 0.513 - z + 0 * x, steps=steps)
     assert max(abs(flow.fields[name]).max() for name in "uvw") <= 1e-9
+
+
+@pytest.mark.parametrize(("n", "degrees"), [(16, 20), pytest.param(32, 20, marks=pytest.mark.slow),
+                                            pytest.param(32, 45, marks=pytest.mark.slow)])  # fmt: skip
+def test_layers_at_rest_stay_at_rest_in_a_tilted_tank(n, degrees):
+    """V17: 1000 : 1, gravity oblique to the grid."""
+    s, c = np.sin(np.radians(degrees)), np.cos(np.radians(degrees))
+    phases = Phases(1000.0, 1.0, 1e-3, 1.8e-5, 0.0, (-s, 0.0, -c))
+    model = two_phase((n, 1, n), (1.0, 1 / n, 1.0), phases, periodic=(False, True, False), leans=True)
+    flow = compute(model, lambda x, y, z: (0.5 - x) * s + (0.5 - z) * c, steps=30 if n < 32 else 1000)
+    assert max(abs(flow.fields[name]).max() for name in "uw") <= 1e-10
 
 
 @pytest.mark.fast("options1-*", "options2-*")
@@ -269,7 +311,8 @@ def test_energies_of_two_phases():
     def energy(model):
         def program(f):
             over, grid = model.staggered.box, model.grid
-            yield energy_of_phases(f.f, (f.u, f.v, f.w), None, over=over, energy="energy", grid=grid, phases=phases)
+            now, before = (f.u, f.v, f.w), (f.u_old, f.v_old, f.w_old)
+            yield energy_of_phases(f.f, now, before, None, over=over, energy="energy", grid=grid, phases=phases)
         return program
 
     flow = measured(energy, lambda x, y, z: 0.8 - z + 0 * x, cells, lengths, phases=phases)

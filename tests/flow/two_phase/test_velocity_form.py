@@ -44,7 +44,7 @@ def hide_what_is_unknown(hand) -> None:
 @FORMS
 @pytest.mark.parametrize("arithmetic", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_momentum(cells, walls, real, device, scheme, arithmetic):
-    names = (*VELOCITY, "f", "f_new", "kappa", "h_u", "h_v", "h_w", "u_new", "v_new", "w_new")
+    names = (*VELOCITY, "f", "f_new", "kappa", "fall", "h_u", "h_v", "h_w", "u_new", "v_new", "w_new")
     phases = Phases(3.0, 0.7, 0.05, 0.002, 0.3, (0.3, -9.8, 0.2), arithmetic)
     hand = by_hand(cells, walls, real, device, names, mirrored=())
     for name in ("f", "f_new"):
@@ -54,13 +54,13 @@ def test_momentum(cells, walls, real, device, scheme, arithmetic):
     velocity, h = [shifted[name] for name in VELOCITY], spacing(cells)
     velocities, tendencies = velocity_form.momentum(
         velocity, [REFERENCE[scheme](velocity, a, h, cells, walls) for a in range(3)], shifted["f"], shifted["f_new"],
-        shifted["kappa"], [shifted[f"h_{name}"] for name in VELOCITY], h, DT, RATIO, phases,
+        shifted["kappa"], shifted["fall"], [shifted[f"h_{name}"] for name in VELOCITY], h, DT, RATIO, phases,
     )  # fmt: skip
     fluid = Fluid(0.0, advection=SCHEMES[scheme].advection)
     for axis, name in enumerate(VELOCITY):
         others = [VELOCITY[other] for other in range(3) if other != axis]
         hand.run(momentum_in_velocity_form(
-            (name, *others), ("f", "f_new"), "kappa", None, f"h_{name}", f"{name}_new", along="xyz"[axis],
+            (name, *others), ("f", "f_new"), "kappa", "fall", None, f"h_{name}", f"{name}_new", along="xyz"[axis],
             over=hand.box, dt="dt", ratio="ratio", grid=hand.staggered.constants, phases=phases, fluid=fluid,
         ))  # fmt: skip
         index = np.arange(cells[axis]).reshape([-1 if n == 2 - axis else 1 for n in range(3)])

@@ -3,13 +3,7 @@
 #define RESIDENT 2
 #include "cell.h"
 #include "../flags.h"
-#include "neighbours.h"
-
-struct Slope {
-  real x, y, z;
-  INLINE real square() const { return x * x + y * y + z * z; }
-};
-FN Slope gradient(In phi, Index c, const Lines& a) { return {slope(phi, c, a.x), slope(phi, c, a.y), slope(phi, c, a.z)}; }
+#include "foot.h"
 
 FN real second(In phi, Index c, const Line& a) {
   return a.inverse * a.inverse * (phi[c + a.low(1)] - 2 * phi[c] + phi[c + a.high(1)]);
@@ -23,7 +17,7 @@ FN real mixed(In phi, Index c, const Line& a, const Line& b) {
 // -div(grad(phi) / |grad(phi)|), at most 1 over the spacing; 0 far from the interface
 FN real bent(In phi, const Cell& c, Index X, Index Y, Index Z, const Grid& grid, const Band& band) {
   if (!(magnitude(phi[c]) < band.curvature)) return 0;
-  const Lines a = lines(grid, c, X, Y, Z);
+  const Lines a = lines(grid, c, X, Y, Z, band);
   const Slope g = gradient(phi, c, a);
   const real size = g.square(), xx = second(phi, c, a.x), yy = second(phi, c, a.y), zz = second(phi, c, a.z);
   const real xy = mixed(phi, c, a.x, a.y), yz = mixed(phi, c, a.y, a.z), zx = mixed(phi, c, a.z, a.x);
@@ -33,24 +27,8 @@ FN real bent(In phi, const Cell& c, Index X, Index Y, Index Z, const Grid& grid,
   return value > band.most ? band.most : value < -band.most ? -band.most : value;
 }
 
-// Of a place `at` cells from a cell: the cell below it, at most two away, and how far behind that it is
-struct Foot {
-  int below;
-  real part;
-};
-FN Foot foot(real at) {
-  const real kept = at > 2 ? real(2) : at < -2 ? real(-2) : at;
-  const int cell = int(kept + 4) - 4, below = cell < 2 ? cell : 1;
-  return {below, kept - below};
-}
 FN int moved(const Line& a, int n) {
   return n < 0 ? -Line::mirrored(-n, a.before, a.behind) : n > 0 ? Line::mirrored(n, a.behind, a.before) : 0;
-}
-
-// The way to the foot, -phi grad(phi) / |grad(phi)|^2, in cells
-FN Slope way(real phi, const Slope& g, const Lines& a) {
-  const real size = g.square(), way = size > 0 ? -phi / size : real(0);
-  return {way * g.x * a.x.inverse, way * g.y * a.y.inverse, way * g.z * a.z.inverse};
 }
 
 // kappa = that curvature at x - phi grad(phi) / |grad(phi)|^2, linear between the centres of cells; 0 far from the interface. Few
@@ -61,12 +39,12 @@ TASK curvature_at_foot(Range range, In phi, Out kappa, Grid grid, Band band) {
   most_cells(range, everywhere(), CELL(c) { return real(0); }, near, CELL(c) {
     real value = 0;
     if (near(c)) {
-      const Lines a = lines(grid, c, X, Y, Z);
+      const Lines a = lines(grid, c, X, Y, Z, band);
       const Slope to = way(phi[c], gradient(phi, c, a), a);
-      const Foot x = foot(to.x), y = foot(to.y), z = foot(to.z);
+      const Foot x = foot(to.x, 2), y = foot(to.y, 2), z = foot(to.z, 2);
       for (int n = 0; n < 8; ++n) {
         const int i = n & 1, j = n >> 1 & 1, k = n >> 2;
-        const real weight = (i ? x.part : 1 - x.part) * (j ? y.part : 1 - y.part) * (k ? z.part : 1 - z.part);
+        const real weight = x.weight(i) * y.weight(j) * z.weight(k);
         const int right = moved(a.x, x.below + i), behind = moved(a.y, y.below + j), above = moved(a.z, z.below + k);
         const Cell other{c.i + right, c.j + behind, c.k + above, c.offset + right * X + behind * Y + above * Z};
         value += weight * bent(phi, other, X, Y, Z, grid, band);
@@ -83,7 +61,7 @@ TASK feet_missed(Range range, In phi OPTIONAL(solid), Partial failed, Grid grid,
   reduce_cells(range, failed, SUM, CELL(c) {
     const real here = phi[c];
     if (magnitude(here) >= band.width || is_solid(solid, c)) return 0.0;
-    const Lines a = lines(grid, c, X, Y, Z);
+    const Lines a = lines(grid, c, X, Y, Z, band);
     const Slope g = gradient(phi, c, a), to = way(here, g, a);
     const bool reached = magnitude(to.x) <= 2 && magnitude(to.y) <= 2 && magnitude(to.z) <= 2;
     return reached && g.square() > 0 && magnitude(here) < band.foot ? 0.0 : 1.0;

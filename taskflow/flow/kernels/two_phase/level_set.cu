@@ -26,7 +26,7 @@ TASK advect_level_set(Range range, In phi OPTIONAL(phi_begun), In u, In v, In w,
   const real step = real(*dt);
   const Carrier carrier{real(0.1 * *ratio)};
   for_cells(range, CELL(c) {
-    const Lines a = lines(grid, c, X, Y, Z);
+    const Lines a = lines(grid, c, X, Y, Z, band);
     const real here = phi[c], su = carrier.centre(u, u_old, c, X), sv = carrier.centre(v, v_old, c, Y);
     const real sw = carrier.centre(w, w_old, c, Z);
     real rate;
@@ -45,10 +45,10 @@ FN real square(real a) { return a * a; }
 FN real steeper(const Slopes& s) { return larger(square(s.low), square(s.high)); }
 
 // d = phi / |grad phi|, of each axis the steeper side: phi itself where it is even
-TASK nearly_distance(Range range, In phi, Out d, Grid grid) {
+TASK nearly_distance(Range range, In phi, Out d, Grid grid, Band band) {
   STRIDES(range)
   for_cells(range, CELL(c) {
-    const Lines a = lines(grid, c, X, Y, Z);
+    const Lines a = lines(grid, c, X, Y, Z, band);
     const real here = phi[c];
     const real steep = steeper(first_order(phi, c, a.x)) + steeper(first_order(phi, c, a.y)) + steeper(first_order(phi, c, a.z));
     d[c] = steep > 0 ? here / root(steep) : here;

@@ -11,9 +11,10 @@
 #include "friction.h"
 #include "tension.h"
 #include "transport.h"
+#include "weight.h"
 
 TASK momentum_of_phases(Range range, In q, In r, In s, In q_old, In m_n, In m_r, In m_s, In f, In f_new OPTIONAL(kappa)
-                        OPTIONAL(faces), InOut h, Out q_new, In64 dt, In64 ratio, Grid grid, Phases phases) {
+                        OPTIONAL(fall) OPTIONAL(faces), InOut h, Out q_new, In64 dt, In64 ratio, Grid grid, Phases phases) {
   FRAME(range)
   const real step = real(*dt), half = real(0.5 * *ratio);
   const Middle middle{half};
@@ -27,10 +28,11 @@ TASK momentum_of_phases(Range range, In q, In r, In s, In q_old, In m_n, In m_r,
     const real here = q[c], rho = density_on_face(phases, f, c, N), rho_new = density_on_face(phases, f_new, c, N);
     const Leaving out = outflow(middle, c, a, b, d);
     const real stress = friction.at(c, a.now, b.now, d.now, flags >> (4 * AXIS)), earlier = taken(half != 0, h[c]);
-    const real force = (1 + half) * stress - half * earlier + tension(phases, f_new, kappa, c, a.now);
+    const real force = (1 + half) * stress - half * earlier + tension(phases, f_new, kappa, c, a.now)
+                       + weight_jump(phases, f_new, fall, c, a.now);
     const real velocity = (rho * here - step * out.momentum) / (rho - step * out.mass)  // carried
                           + step * (force / rho_new + phases.gravity[AXIS]);            // friction, surface tension, weight
     const bool kept = (!is_far(c, AXIS) & (index(c, AXIS) == a.first)) | is_closed(flags, AXIS);
     h[c] = kept ? real(0) : stress, q_new[c] = kept ? here : velocity;
-  }, q, q_old, r, s, m_n, m_r, m_s, f, f_new, kappa);
+  }, q, q_old, r, s, m_n, m_r, m_s, f, f_new, kappa, fall);
 }

@@ -1,4 +1,4 @@
-// The area of an interface of planes.
+// The area of an interface of planes, and the volume below them.
 #include "cell.h"
 #include "../flags.h"
 #include "plane.h"
@@ -16,5 +16,16 @@ TASK plane_area(Range range, In f OPTIONAL(solid), ExactPartial<1> total, Grid g
     const double x = double(m.x) * a.x.inverse, y = double(m.y) * a.y.inverse, z = double(m.z) * a.z.inverse;
     const double volume = 1 / (double(a.x.inverse) * a.y.inverse * a.z.inverse);
     return Sums<1>{{volume * ROOT(x * x + y * y + z * z) * slope_below(parts, plane_of(parts, share))}};
+  });
+}
+
+// both = the volume of phase 1 in cells of fluid, and their own
+TASK volume_of_shares(Range range, In f OPTIONAL(solid), ExactPartial<2> both, Grid grid, real bound) {
+  STRIDES(range)
+  exact_sum_cells(range, both, Sums<2>{{bound, bound}}, CELL(c) {
+    if (is_solid(solid, c)) return Sums<2>{{0.0, 0.0}};
+    const Lines a = lines(grid, c, X, Y, Z);
+    const double volume = 1 / (double(a.x.inverse) * a.y.inverse * a.z.inverse);
+    return Sums<2>{{volume * double(f[c]), volume}};
   });
 }

@@ -21,6 +21,10 @@ TASK inverse_density(Range range, In f OPTIONAL(solid), Out b_x, Out b_y, Out b_
   });
 }
 
+TASK begin_old(Range range, In q, Out q_old) {
+  for_cells(range, CELL(c) { q_old[c] = q[c]; });
+}
+
 // p + ratio (p - p_old) in the place of p_old: the first guess of the next pressure
 TASK extrapolate_pressure(Range range, In p, InOut p_old, In64 ratio) {
   const real lead = real(*ratio);

@@ -15,7 +15,7 @@ FN real upwind(real low, real high, real side) { return greater(greater(side * l
 template <class C>
 FN real first_order_square(In d, const C& c, const Line& a, real side) {
   const real here = d[c];
-  return square(a.inverse * upwind(here - d[c + a.low(1)], d[c + a.high(1)] - here, side));
+  return square(a.inverse * upwind(here - a.low(d, c, 1), a.high(d, c, 1) - here, side));
 }
 
 FN real fifth_order_square(In d, Index c, const Line& a, real side) {
@@ -33,13 +33,13 @@ TASK reinitialise(Range range, In d, In phi, Out d_new, Grid grid, Band band, Ru
     return stage.begun * before + stage.now * (d[c] - band.tau * sign * (root(steep) - 1));
   };
   const auto far = CELL(c) {
-    const Lines a = lines(grid, c, X, Y, Z);
+    const Lines a = lines(grid, c, X, Y, Z, band);
     const real side = phi[c] > 0 ? 1 : -1;
     return nearer(c, a, first_order_square(d, c, a.x, side) + first_order_square(d, c, a.y, side) +
                             first_order_square(d, c, a.z, side));
   };
   most_cells(range, clear_of_walls(grid), far, CELL(c) { return magnitude(d[c]) < band.weno; }, CELL(c) {
-    const Lines a = lines(grid, c, X, Y, Z);
+    const Lines a = lines(grid, c, X, Y, Z, band);
     const real side = phi[c] > 0 ? 1 : -1;
     real steep;
     if (magnitude(d[c]) < band.weno) {

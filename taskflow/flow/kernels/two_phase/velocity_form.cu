@@ -10,6 +10,7 @@
 #include "../flags.h"
 #include "friction.h"
 #include "tension.h"
+#include "weight.h"
 
 #ifdef WENO
 #include "carried_velocity.h"
@@ -22,8 +23,8 @@ FN real convection(const Convection& scheme, const Cell& c, const Component& a, 
 }
 #endif
 
-TASK momentum_in_velocity_form(Range range, In q, In r, In s, In f, In f_new OPTIONAL(kappa) OPTIONAL(faces), InOut h, Out q_new,
-                               In64 dt, In64 ratio, Grid grid, Phases phases, Fluid fluid) {
+TASK momentum_in_velocity_form(Range range, In q, In r, In s, In f, In f_new OPTIONAL(kappa) OPTIONAL(fall) OPTIONAL(faces),
+                               InOut h, Out q_new, In64 dt, In64 ratio, Grid grid, Phases phases, Fluid fluid) {
   FRAME(range)
   const AdamsBashforth scheme(dt, ratio);
   const Friction friction{phases, f};
@@ -36,7 +37,8 @@ TASK momentum_in_velocity_form(Range range, In q, In r, In s, In f, In f_new OPT
     const auto flags = flags_of(faces, c);
     const real here = q[c], rho = density_on_face(phases, f, c, N), rho_new = density_on_face(phases, f_new, c, N);
     const real H = friction.at(c, a, b, d, flags >> (4 * AXIS)) / rho - convection(carried_by, c, a, b, d);
-    const real force = tension(phases, f_new, kappa, c, a) / rho_new + phases.gravity[AXIS];
+    const real jump = tension(phases, f_new, kappa, c, a) + weight_jump(phases, f_new, fall, c, a);
+    const real force = jump / rho_new + phases.gravity[AXIS];
     const real velocity = scheme.advance(here, H, h[c]) + scheme.dt * force;
     const bool kept = (index(c, AXIS) == grid.first[AXIS]) | is_closed(flags, AXIS);
     h[c] = kept ? real(0) : H, q_new[c] = kept ? here : velocity;

@@ -26,12 +26,12 @@ struct Slopes {
 
 FN Slopes first_order(In q, Index c, const Line& a) {
   const real here = q[c];
-  return {a.inverse * (here - q[c + a.low(1)]), a.inverse * (q[c + a.high(1)] - here)};
+  return {a.inverse * (here - a.low(q, c, 1)), a.inverse * (a.high(q, c, 1) - here)};
 }
 
 FN Slopes fifth_order(In q, Index c, const Line& a) {
-  const real q3 = q[c + a.low(3)], q2 = q[c + a.low(2)], q1 = q[c + a.low(1)], here = q[c];
-  const real p1 = q[c + a.high(1)], p2 = q[c + a.high(2)], p3 = q[c + a.high(3)];
+  const real q3 = a.low(q, c, 3), q2 = a.low(q, c, 2), q1 = a.low(q, c, 1), here = q[c];
+  const real p1 = a.high(q, c, 1), p2 = a.high(q, c, 2), p3 = a.high(q, c, 3);
   const real d0 = a.inverse * (q2 - q3), d1 = a.inverse * (q1 - q2), d2 = a.inverse * (here - q1);
   const real d3 = a.inverse * (p1 - here), d4 = a.inverse * (p2 - p1), d5 = a.inverse * (p3 - p2);
   return {weno(d0, d1, d2, d3, d4), weno(d5, d4, d3, d2, d1)};

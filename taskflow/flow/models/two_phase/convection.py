@@ -46,9 +46,9 @@ class Convection(Protocol):
     def fluxes(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
         """Compute the mass fluxes of the old interface."""
 
-    def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+    def predict(self, f: Roles, flow: FlowModel, phases: Phases, fall: str | None) -> Iterator[Launch]:
         """Compute u_new, v_new, w_new without the pressure, from the old interface, f, to the new one, f_new, with
-        kappa.
+        kappa, and the field `fall` of `InterfaceMethod.weighed`.
         """
 
 
@@ -75,10 +75,10 @@ class MassFluxes:
         for over in (flow.staggered.box, *opened):
             yield mass_flux(f.f, velocity, before, mass, over=over, ratio="ratio", grid=flow.grid, phases=phases)
 
-    def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+    def predict(self, f: Roles, flow: FlowModel, phases: Phases, fall: str | None) -> Iterator[Launch]:
         mass, before, shares = (f.m_x, f.m_y, f.m_z), (f.u_old, f.v_old, f.w_old), (f.f, f.f_new)
-        for axis, velocity, acting, where in turned(f, flow, phases):
-            yield momentum_of_phases(velocity, before[axis], along(axis, mass), shares, *acting, **where)
+        for axis, velocity, acting, where in turned(f, flow, phases, fall):
+            yield momentum_of_phases((*velocity, before[axis]), along(axis, mass), shares, *acting, **where)
 
 
 MASS_FLUXES = MassFluxes()
@@ -111,9 +111,9 @@ class VelocityForm:
         if flow.obstacles:
             yield from MASS_FLUXES.fluxes(f, flow, phases)
 
-    def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+    def predict(self, f: Roles, flow: FlowModel, phases: Phases, fall: str | None) -> Iterator[Launch]:
         fluid = replace(flow.fluid, advection=self.advection)
-        for _, velocity, acting, where in turned(f, flow, phases):
+        for _, velocity, acting, where in turned(f, flow, phases, fall):
             yield momentum_in_velocity_form(velocity, (f.f, f.f_new), *acting, fluid=fluid, **where)
 
 
@@ -138,12 +138,14 @@ def along(axis: int, group: tuple[str, str, str]) -> tuple[str, str, str]:
     return group[axis], first, second
 
 
-def turned(f: Roles, flow: FlowModel, phases: Phases) -> Iterator[tuple[int, Any, tuple[Any, ...], dict[str, Any]]]:
-    """Yield for each axis: its number, the velocity, the fields (kappa, faces, h, q_new), and the named arguments of a
-    momentum launch.
+def turned(
+    f: Roles, flow: FlowModel, phases: Phases, fall: str | None
+) -> Iterator[tuple[int, Any, tuple[Any, ...], dict[str, Any]]]:
+    """Yield for each axis: its number, the velocity, the fields (kappa, fall, faces, h, q_new), and the named arguments
+    of a momentum launch.
     """
     kappa, faces = f.kappa if phases.surface_tension else None, f.faces if flow.obstacles else None
     about = {"over": flow.staggered.box, "dt": "dt", "ratio": "ratio", "grid": flow.grid, "phases": phases}
     for axis, name in enumerate("uvw"):
-        acting = kappa, faces, f[f"h_{name}"], f[f"{name}_new"]
+        acting = kappa, fall, faces, f[f"h_{name}"], f[f"{name}_new"]
         yield axis, along(axis, (f.u, f.v, f.w)), acting, {**about, "along": "xyz"[axis]}

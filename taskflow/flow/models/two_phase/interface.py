@@ -1,4 +1,4 @@
-"""What two phases need of the method that carries their interface."""
+"""Protocol of the methods that carry the interface of two phases."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from taskflow.flow.models.two_phase.convection import Convection
+from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Roles
 
 
-class Interface(Protocol):
+class InterfaceMethod(Protocol):
     """An interface that moves with the flow. It provides the shares of phase 1 before and after a step in the
-    cell-centred fields f and f_new, without ghost values, and with surface tension the curvature in the field kappa.
-    Its `convection` has the mass fluxes, and moves momentum with them.
+    cell-centred fields f and f_new, without ghost values, the mass fluxes and the convection of momentum with them by
+    its `convection`, the curvature in the field kappa, with surface tension, and g.(x - place), if the phases differ in
+    weight.
     """
 
     @property
@@ -32,6 +34,10 @@ class Interface(Protocol):
     def width(self) -> float:
         """Half the width over which the density changes."""
 
+    @property
+    def weighed(self) -> str:
+        """The role of the field that `fall` writes. It may be one that `advance` alone uses otherwise."""
+
     def start(self, f: Roles) -> Iterator[Launch]:
         """Yield the launches that make the first state, f and the scalar `kept`, the sum of f, from initial values."""
 
@@ -39,7 +45,7 @@ class Interface(Protocol):
         """Compute f and the scalar `kept` from its own fields."""
 
     def restore_sums(self, f: Roles) -> Iterator[Launch]:
-        """Compute its own fields, and f, such that f keeps its present sum."""
+        """Compute its own fields, and f, such that the sum of f equals the sum of the present f."""
 
     def advance(self, f: Roles) -> Iterator[Launch]:
         """Move the interface over a step, from f to f_new."""
@@ -47,6 +53,11 @@ class Interface(Protocol):
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n of the present interface, which has the shares in a field, n being the normal out of
         phase 1.
+        """
+
+    def fall(self, f: Roles, phases: Phases) -> Iterator[Launch]:
+        """Compute g.(x - place) in the centres of cells, with the place of the new interface, and infinity in cells
+        without one. Next to a face across which f changes at least one cell has it.
         """
 
     def failures(self, f: Roles) -> Iterator[Launch]:

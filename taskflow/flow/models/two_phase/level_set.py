@@ -6,7 +6,8 @@ Advection uses upwind WENO5 (G.-S. Jiang, D. Peng 2000, SIAM J. Sci. Comput. 21,
 C.-W. Shu and S. Osher (1988, J. Comput. Phys. 77, 439), with fixed velocity. After each step phi is reinitialised by
 dd/dtau = -S (|grad d| - 1), with Godunov's Hamiltonian and the same differences and stages, and shifted by a constant
 that conserves the volume of phase 1. Walls mirror phi, and it is extended into bodies with zero slope: contact angles
-are 90 degrees.
+are 90 degrees. Without surface tension phi is extrapolated beyond walls by a line: the interface meets them at any
+angle.
 
 w leads u by a tenth of its last change. With one half, the midpoint of the step, waves lose amplitude at the rate
 omega^2 dt / 4. With zero, a droplet a thousand times denser than its surroundings does not come to rest.
@@ -14,9 +15,10 @@ omega^2 dt / 4. With zero, a droplet a thousand times denser than its surroundin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.grid import Grid
@@ -24,6 +26,7 @@ from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection
 from taskflow.flow.models.two_phase.openings import LAYERS, Band, InterfaceOpenings
+from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location
 from taskflow.runtime.tasks import (
@@ -37,6 +40,7 @@ from taskflow.runtime.tasks import (
     Scalar,
     Write,
     box,
+    frame,
     reduced,
     task,
 )  # fmt: skip
@@ -45,6 +49,7 @@ TEXTS = KERNELS / "two_phase"
 CARRIER = Components(u=Read[ACROSS_X], v=Read[ACROSS_Y], w=Read[ACROSS_Z])
 CARRIER_OLD = Components(u_old=Read[ACROSS_X], v_old=Read[ACROSS_Y], w_old=Read[ACROSS_Z])
 EXTENSIONS = 2  # pairs of sweeps that extend the level set into bodies: WENO5 reads three cells of them
+LEAVING, CLOSED = 0.05, 1e3  # widths by which a step of Newton's method may shift: with open sides, and without
 DISTANCES = 40  # iterations by which an initial phi is made a distance
 
 
@@ -75,7 +80,7 @@ def reinitialise(d: Read[3], phi: Read[1], d_new: Write, *, grid: Grid, band: Ba
 
 
 @task(kernel=TEXTS / "level_set.cu")
-def nearly_distance(phi: Read[1], d: Write, *, grid: Grid) -> None:
+def nearly_distance(phi: Read[1], d: Write, *, grid: Grid, band: Band) -> None:
     """d = phi / |grad phi|, with the steeper one-sided difference along each axis (G. Russo, P. Smereka 2000, J.
     Comput. Phys. 163, 51): the distance near the interface, to first order. d = phi if the gradient is 0.
     """
@@ -95,30 +100,43 @@ def volume_of(phi: Read, solid: ReadByte | None, *, volume: Reduce["exact sum", 
 def volume_of_shifted(
     phi: Read, solid: ReadByte | None,
     *, volume: Reduce["exact sum", 2], first: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band,
+    most: float,
 ) -> None:  # fmt: skip
-    """`volume_of` phi + shift, shift = (kept - first[0]) / first[1]: a step of Newton's method."""
+    """`volume_of` phi + shift, shift = (kept - first[0]) / first[1]: a step of Newton's method, by `most` at most."""
+
+
+@task(kernel=TEXTS / "volume.cu")
+def settle_volume(
+    f: Read, solid: ReadByte | None,
+    *, volume: Reduce["exact sum"], first: Scalar["exact sum", 2], second: Scalar["exact sum", 2],
+    kept: Scalar["exact sum"], grid: Grid, most: float,
+) -> None:  # fmt: skip
+    """volume = kept or, if a step was larger than `most` or nothing is left to be shifted, the sum of f: the rest then
+    counts as outflow.
+    """
 
 
 @task(kernel=TEXTS / "volume.cu")
 def shift_level_set(
     phi: ReadWrite, f: Write,
     *, first: Scalar["exact sum", 2], second: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band,
+    most: float,
 ) -> None:  # fmt: skip
     """phi = phi + shift, f = H(phi / width), with the shift `kept_shift` from both volumes and their derivatives:
     `first` at shift 0, `second` after one Newton step.
     """
 
 
-def kept_shift(first: Sequence[float], second: Sequence[float], kept: float) -> float:
-    """Return the shift of phi that keeps its volume: a second Newton step and, if smaller, the correction by inverse
-    Hermite interpolation.
+def kept_shift(first: Sequence[float], second: Sequence[float], kept: float, most: float = math.inf) -> float:
+    """Return the shift of phi that keeps its volume: two Newton steps, each by `most` at most, and, if smaller than the
+    second, the correction by inverse Hermite interpolation.
 
     `first` and `second` are volume and derivative at shift 0 and after one Newton step. The interpolant is the cubic of
     the shift as a function of volume through both values and slopes.
     """
     (volume, slope), (volume_2, slope_2) = first, second
-    once = (kept - volume) / slope if slope > 0 else 0.0
-    twice = (kept - volume_2) / slope_2 if slope_2 > 0 else 0.0
+    once = max(-most, min(most, (kept - volume) / slope)) if slope > 0 else 0.0
+    twice = max(-most, min(most, (kept - volume_2) / slope_2)) if slope_2 > 0 else 0.0
     moved = volume_2 - volume
     if slope_2 <= 0 or moved == 0:
         return once + twice
@@ -131,6 +149,15 @@ def kept_shift(first: Sequence[float], second: Sequence[float], kept: float) -> 
 def curvature_at_foot(phi: Read[box(3)], kappa: Write, *, grid: Grid, band: Band) -> None:
     """kappa = -div(grad(phi) / |grad(phi)|) at x - phi grad(phi) / |grad(phi)|^2, interpolated linearly between cell
     centres up to two cells away, in cells near the interface; 0 elsewhere.
+    """
+
+
+@task(kernel=TEXTS / "fall.cu")
+def fall_to_foot(phi: Read[box(3)], fall: Write, *, grid: Grid, band: Band, phases: Phases) -> None:
+    """fall = g.(x - foot) in the centres of cells with |phi| < band.foot, infinite in others.
+
+    x - foot = (phi + phi_1) grad(phi) / |grad(phi)|^2 is two steps of Newton's method, with phi_1 interpolated linearly
+    where the first step ends, up to three cells away along each axis.
     """
 
 
@@ -161,6 +188,7 @@ class LevelSet:
     - `reinitialise`: iterations after each step
     - `conserve`: shift phi to conserve the volume of phase 1, except for inflow and outflow
     - `bodies`: some cells are solid
+    - `leans`: without surface tension walls do not turn the interface. Otherwise it meets them at 90 degrees
     - `convection`: with the mass fluxes of f, or in velocity form
     """
 
@@ -171,6 +199,8 @@ class LevelSet:
     boundaries: Boundaries = field(default_factory=dict)
     bodies: bool = False
     convection: Convection = MASS_FLUXES
+    leans: bool = False
+    weighed: ClassVar[str] = "phi_1"  # the role of `fall` from the end of `advance` to the end of the step
 
     @property
     def openings(self) -> InterfaceOpenings:
@@ -180,7 +210,12 @@ class LevelSet:
     @property
     def band(self) -> Band:
         """The lengths near the interface."""
-        return Band.of(self.grid, self.thickness)
+        leaning = 0
+        for side, condition in self.boundaries.items() if self.leans else ():
+            axis, high = frame(side)
+            mirrored = condition.permeable or condition.mirrors
+            leaning |= 0 if mirrored else 1 << (2 * axis + high)
+        return Band.of(self.grid, self.thickness, leaning)
 
     @property
     def ghost(self) -> int:
@@ -203,7 +238,7 @@ class LevelSet:
         Iterations alone would move an interface where |grad phi| is far from 1: by 0.04 spacings if it is 0.1 (32 cells
         per radius), and by 0.004 after `nearly_distance`.
         """
-        yield nearly_distance(f.phi, f.phi_1, over=self._box, grid=self.grid)
+        yield nearly_distance(f.phi, f.phi_1, over=self._box, grid=self.grid, band=self.band)
         f.swap("phi", "phi_1")
         for _ in range(DISTANCES):
             yield from self._reinitialised(f)
@@ -240,12 +275,20 @@ class LevelSet:
             yield volume_fraction(f.phi, f.f_new, over=self._box, band=self.band)
             return
         yield from self._shifted(f, f.f_new)
+        if self.openings.permeable:
+            kept, one, two = (f.scalar(name) for name in ("kept", "volume", "volume_shifted"))
+            about: dict[str, Any] = {"first": one, "second": two, "kept": kept, "most": self._most}
+            yield settle_volume(f.f_new, self._solid(f), over=self._box, volume=kept, grid=self.grid, **about)
 
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n of the new interface at the foot of each cell near it, n being the normal out of phase
         1.
         """
         yield curvature_at_foot(f.phi, f.kappa, over=self._box, grid=self.grid, band=self.band)
+
+    def fall(self, f: Roles, phases: Phases) -> Iterator[Launch]:
+        """Compute the field `weighed`: g.(x - place) of the new interface in each cell near it, infinite in others."""
+        yield fall_to_foot(f.phi, f[self.weighed], over=self._box, grid=self.grid, band=self.band, phases=phases)
 
     def failures(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalar `curvature_failed`: the number of cells at the interface without a curvature."""
@@ -261,11 +304,16 @@ class LevelSet:
         if not self.conserve or "volume.0.total" not in scalars:
             return {}
         (kept,), one, two = (reduced(scalars, name) for name in ("kept", "volume", "volume_shifted"))
-        return {"shift": kept_shift(one, two, kept)}
+        return {"shift": kept_shift(one, two, kept, self._most)}
 
     @property
     def _box(self) -> Box:
         return Box.of(self.grid.cells)
+
+    @property
+    def _most(self) -> float:
+        """The largest shift of a step of Newton's method."""
+        return (LEAVING if self.openings.permeable else CLOSED) * self.band.width
 
     def _solid(self, f: Roles) -> str | None:
         return f.solid if self.bodies else None
@@ -273,10 +321,11 @@ class LevelSet:
     def _shifted(self, f: Roles, shares: str) -> Iterator[Launch]:
         """Shift phi to the sum `kept`, and compute its shares."""
         where: dict[str, Any] = {"over": self._box, "band": self.band}
+        moved: dict[str, Any] = where | {"most": self._most}
         kept, one, two = (f.scalar(name) for name in ("kept", "volume", "volume_shifted"))
         yield volume_of(f.phi, self._solid(f), volume=one, **where)
-        yield volume_of_shifted(f.phi, self._solid(f), volume=two, first=one, kept=kept, **where)
-        yield shift_level_set(f.phi, shares, first=one, second=two, kept=kept, **where)
+        yield volume_of_shifted(f.phi, self._solid(f), volume=two, first=one, kept=kept, **moved)
+        yield shift_level_set(f.phi, shares, first=one, second=two, kept=kept, **moved)
 
     def _extended(self, f: Roles) -> Iterator[Launch]:
         """Extend the level set into bodies."""

@@ -1,7 +1,7 @@
 """Momentum of two phases, advected by the mass fluxes of the interface.
 
     rho^_f u1 = rho_f u - dt div(M u^),    rho^ = rho - dt div M
-    u_new = u1 + dt [(1 + r/2) V - r/2 V_old] / rho'_f + dt g + dt sigma kappa grad(f') / rho'_f
+    u_new = u1 + dt [(1 + r/2) V - r/2 V_old + J] / rho'_f + dt g,    J = [sigma kappa + (rho_1 - rho_2) fall] grad(f')
 
 M = w rho on faces, V = div(mu (grad u + grad u^T)), u^ is u + r/2 (u - u_old) from the upwind side, r = dt / dt_old.
 Densities on faces are plain means of both cells: rho^_f - rho_f = -dt div M then holds around every face, and a uniform
@@ -10,7 +10,7 @@ P. S. Bhalla 2019, J. Comput. Phys. 390, 548). rho' and f' belong to the new int
 
 Or in velocity form, without mass fluxes, for small density ratios (P. Zaspel, M. Griebel 2011):
 
-    u_new = u + dt [(1 + r/2) H - r/2 H_old] + dt g + dt sigma kappa grad(f') / rho'_f,    H = -(u . grad) u + V / rho_f
+    u_new = u + dt [(1 + r/2) H - r/2 H_old] + dt g + dt J / rho'_f,    H = -(u . grad) u + V / rho_f
 
 (u . grad) u uses upwind WENO5 (G.-S. Jiang, D. Peng 2000), each component on its own faces, with the others as means of
 the four surrounding faces. Alternatively it is div(u u) by central differences or QUICK, as in one fluid.
@@ -82,22 +82,23 @@ def mass_flux(
 
 @task(kernel=TEXTS / "momentum.cu")
 def momentum_of_phases(
-    velocity: Components(q=Read[TWO_AWAY], r=Read[EDGES_R], s=Read[EDGES_S]), q_old: Read[TWO_AWAY],
+    velocity: Components(q=Read[TWO_AWAY], r=Read[EDGES_R], s=Read[EDGES_S], q_old=Read[TWO_AWAY]),
     mass: Components(m_n=Read[facing(n=(-1, 1))], m_r=Read[EDGES_R], m_s=Read[EDGES_S]),
-    shares: SHARES, kappa: Read[BOTH_SIDES] | None, faces: ReadShort | None, h: ReadWrite, q_new: Write,
+    shares: SHARES, kappa: Read[BOTH_SIDES] | None, fall: Read[BOTH_SIDES] | None, faces: ReadShort | None,
+    h: ReadWrite, q_new: Write,
     *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
 ) -> None:  # fmt: skip
     """q_new, the velocity along an axis without the pressure, on faces, as above; on return h holds V. At the start
     `ratio` is 0, and neither q_old nor h is used. Faces on a wall, or closed by bodies, keep their velocity. Without
-    `kappa` surface tension is omitted.
+    `kappa` surface tension is omitted, without `fall` both densities weigh the same, or nothing.
     """
 
 
 @task(kernel=TEXTS / "acceleration.cu")
 def accelerate(
     velocity: Components(q=Read[NEXT], r=Read[EDGES_R], s=Read[EDGES_S]), shares: SHARES,
-    kappa: Read[BOTH_SIDES] | None, faces: ReadShort | None, h: ReadWrite, q_new: ReadWrite,
-    *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
+    kappa: Read[BOTH_SIDES] | None, fall: Read[BOTH_SIDES] | None, faces: ReadShort | None,
+    h: ReadWrite, q_new: ReadWrite, *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases,
 ) -> None:  # fmt: skip
     """q_new, moved before, gains all but the first term of u_new above. On return h holds V, of the velocity before. At
     the start `ratio` is 0, and h is not used. Faces on a wall, or closed by bodies, keep their velocity.
@@ -107,8 +108,8 @@ def accelerate(
 @task(kernel=TEXTS / "velocity_form.cu")
 def momentum_in_velocity_form(
     velocity: Components(q=Read[NEXT], r=Read[EDGES_R], s=Read[EDGES_S]), shares: SHARES,
-    kappa: Read[BOTH_SIDES] | None, faces: ReadShort | None, h: ReadWrite, q_new: Write,
-    *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases, fluid: Fluid,
+    kappa: Read[BOTH_SIDES] | None, fall: Read[BOTH_SIDES] | None, faces: ReadShort | None,
+    h: ReadWrite, q_new: Write, *, along: Axis, dt: Scalar, ratio: Scalar, grid: Grid, phases: Phases, fluid: Fluid,
 ) -> None:  # fmt: skip
     """q_new as in `momentum_of_phases`, in velocity form; on return h holds H. At the start `ratio` is 0, and h is not
     used. The advection scheme of `fluid` is central, `QuickInTurn` or `Weno`. Only the first ghost layer is used:
@@ -117,11 +118,19 @@ def momentum_in_velocity_form(
 
 
 @task(kernel=TEXTS / "mean_weight.cu")
+def weight_on_faces(
+    f: Read[BOTH_SIDES], fall: Read[BOTH_SIDES] | None,
+    *, along: Axis, weight: Reduce["exact sum"], grid: Grid, phases: Phases, bound: float,
+) -> None:  # fmt: skip
+    """weight = sum over faces across an axis of rho g + (rho_1 - rho_2) fall grad(f), terms below 16 `bound`."""
+
+
+@task(kernel=TEXTS / "mean_weight.cu")
 def take_off_mean_weight(
     q: ReadWrite, f: Read[BOTH_SIDES],
     *, along: Axis, total: Scalar["exact sum"], dt: Scalar, phases: Phases, part: float,
 ) -> None:  # fmt: skip
-    """q = q - dt g <rho> / rho on faces across an axis, <rho> being the density of the share `part` total."""
+    """q = q - dt part total / rho on faces across an axis."""
 
 
 @task(kernel=TEXTS / "limits.cu")
@@ -137,6 +146,11 @@ def inverse_density(
     *, phases: Phases,
 ) -> None:  # fmt: skip
     """b = 1 / rho on low faces, 0 on faces closed by bodies."""
+
+
+@task(kernel=TEXTS / "projection.cu")
+def begin_old(q: Read, q_old: Write) -> None:
+    """q_old = q."""
 
 
 @task(kernel=TEXTS / "projection.cu")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
 from taskflow.flow.boundaries.box_side import BoxSide
@@ -15,7 +15,7 @@ from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.inflow import inflow_ghosts, values
 from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.boundaries.outflow import Opening, opening
-from taskflow.flow.boundaries.sides import entrances
+from taskflow.flow.boundaries.sides import entrances, open_sides
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box
@@ -32,6 +32,8 @@ class Band:
     - `most`: largest curvature
     - `tau`: step of the reinitialisation
     - `beyond`: phi outside an inflow of phase 1
+    - `leaning`: the sides at which phi is extrapolated by a line, bits 2 n of the low and 2 n + 1 of the high one of
+      the n-th axis: an interface meets them at any angle. Others mirror phi
     """
 
     width: float
@@ -41,12 +43,20 @@ class Band:
     most: float
     tau: float
     beyond: float
+    leaning: int = 0
 
     @classmethod
-    def of(cls, grid: Grid, thickness: float) -> Band:
+    def of(cls, grid: Grid, thickness: float, leaning: int = 0) -> Band:
         """Return the lengths for a `thickness` in spacings, the largest along resolved axes."""
         large, small = max(grid.resolved), min(grid.resolved)
-        return cls(thickness * large, 6 * large, 4.5 * large, 2.5 * large, 1 / small, 0.5 * small, 3 * large)
+        lengths = thickness * large, 6 * large, 4.5 * large, 2.5 * large, 1 / small, 0.5 * small, 3 * large
+        return (LeaningBand if leaning else cls)(*lengths, leaning)
+
+
+class LeaningBand(Band):
+    """Lengths near an interface that meets some sides at any angle."""
+
+    defines: ClassVar[tuple[str, ...]] = ("LEANING",)
 
 
 TEXT = KERNELS / "two_phase" / "openings.cu"
@@ -62,18 +72,21 @@ def enter_level_set(phi: Write, share: Foreign[facing(n=(1, 1), high=(0, 0))], *
 def pass_volume(
     f: Read[facing(n=(-1, 0), high=(0, 1))], q: Read, q_old: Read,
     *, on: Face, volume: Reduce["exact sum"], kept: Scalar["exact sum"], dt: Scalar, ratio: Scalar, opening: Opening,
-    bound: float,
+    bound: float, leaving: int,
 ) -> None:  # fmt: skip
     """volume = kept + inflow through a side in a step, in cells: dt / h times the sum over its faces of w f, w inward,
-    w = q + 0.1 ratio (q - q_old). f is the inside value at outflow, else the mean of both sides.
+    w = q + 0.1 ratio (q - q_old). f is the inside value at outflow, else the mean of both sides. If `leaving` is 0,
+    outflow does not count.
     """
 
 
 @task(kernel=TEXT)
 def pass_shares(
-    flux: Read, *, volume: Reduce["exact sum"], kept: Scalar["exact sum"], opening: Opening, bound: float
+    flux: Read, *, volume: Reduce["exact sum"], kept: Scalar["exact sum"], opening: Opening, bound: float, leaving: int
 ) -> None:
-    """volume = kept + inflow through a side in a step, in cells: the sum of the shares that pass its faces."""
+    """volume = kept + inflow through a side in a step, in cells: the sum of the shares that pass its faces. If
+    `leaving` is 0, outflow does not count.
+    """
 
 
 def share_ghosts(share: str, boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
@@ -98,6 +111,11 @@ class InterfaceOpenings:
         entered = entrances(self.boundaries)
         return self.grid.without(entered) if entered else self.grid
 
+    @property
+    def permeable(self) -> bool:
+        """True if fluid may pass some boundary."""
+        return bool(open_sides(self.boundaries))
+
     def enter(self, phi: str, band: Band) -> Iterator[Launch]:
         """Fill the ghost cells of inflows, all layers equal to the first."""
         entered = entrances(self.boundaries)
@@ -112,20 +130,23 @@ class InterfaceOpenings:
                 yield mirror(phi, over=layers, on=side.face, mirror=inside)
 
     def passed_shares(self, f: Roles) -> Iterator[Launch]:
-        """Add the inflow of a step to the scalar `kept`, from the shares that passed faces."""
+        """Add the inflow of a step to the scalars `kept` and `brought`, from the shares that passed faces."""
         for side, numbers in self._opened(f):
             yield pass_shares(f[f"m_{'xyz'[side.axis]}"], over=side.faces, **numbers)
 
     def passed(self, f: Roles) -> Iterator[Launch]:
-        """Add the inflow of a step to the scalar `kept`, the volume of phase 1 in cells."""
+        """Add the inflow of a step to the scalars `kept`, the volume of phase 1 in cells, and `brought`, the initial
+        volume and all that has entered.
+        """
         for side, numbers in self._opened(f):
             q, q_old = (getattr(f, f"{'uvw'[side.axis]}{age}") for age in ("", "_old"))
             yield pass_volume(f.f, q, q_old, over=side.faces, on=side.face, dt="dt", ratio="ratio", **numbers)
 
     def _opened(self, f: Roles) -> Iterator[tuple[BoxSide, dict[str, Any]]]:
-        """Yield the open sides with the numbers of launches that change the scalar `kept`."""
-        kept = f.scalar("kept")
+        """Yield the open sides with the numbers of launches that change the scalars `kept` and `brought`."""
         for side in (side for side, condition in parts(self.boundaries, self.grid) if condition.permeable):
             about = opening(side)
             bound = Box.of(self.grid.cells).volume / about.faces
-            yield side, {"volume": kept, "kept": kept, "opening": about, "bound": bound}
+            for name, leaving in (("kept", 1), ("brought", 0)):
+                total = f.scalar(name)
+                yield side, {"volume": total, "kept": total, "opening": about, "bound": bound, "leaving": leaving}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies.obstacles import stop
@@ -21,15 +22,18 @@ from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import on_face
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.models.two_phase.convection import Convection, opened_high
-from taskflow.flow.models.two_phase.interface import Interface
+from taskflow.flow.models.two_phase.interface import InterfaceMethod
 from taskflow.flow.models.two_phase.momentum import (
+    begin_old,
     correct_by_density,
     extrapolate_pressure,
     friction_rate,
     inverse_density,
     take_off_mean_weight,
+    weight_on_faces,
 )
 from taskflow.flow.models.two_phase.openings import share_ghosts
+from taskflow.flow.models.two_phase.outlets import WeighedOutlets
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.projection import divergence
 from taskflow.flow.operators.rates import advective_rate, exact_total
@@ -39,6 +43,7 @@ from taskflow.flow.stability import StepLimit
 from taskflow.flow.time.schemes import DiffusionTerms, DiffusiveRates
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import Launch, Repeat, Roles
+from taskflow.runtime.tasks.numbers import PARTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +55,7 @@ class TwoPhase(FlowModel):
 
     _: KW_ONLY
     phases: Phases
-    interface: Interface
+    interface: InterfaceMethod
     pressure: Solver
     capillary: float = 0.7
 
@@ -63,6 +68,11 @@ class TwoPhase(FlowModel):
     def operator(self) -> Operator:
         """div(1/rho grad p)."""
         return Operator(self.grid, tuple(pressure_sides(self.boundaries)), variable=True)
+
+    @cached_property
+    def outlets(self) -> WeighedOutlets:
+        """The outflows on which the pressure is hydrostatic."""
+        return WeighedOutlets(self.grid, self.boundaries, self.phases)
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -99,7 +109,7 @@ class TwoPhase(FlowModel):
         The scalar dt has to be 1.
         """
         yield from self.interface.start(f)
-        yield from self.begin_shares(f)
+        yield from self.begin_sums(f)
         yield from self.convection.start(f, self)
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         if self.obstacles:
@@ -111,6 +121,9 @@ class TwoPhase(FlowModel):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
         yield from self.openings.begin_ghosts((f.u, f.v, f.w))
         yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
+        for over in (self.staggered.box, *(on_face(face, self.grid) for face in opened_high(self.boundaries))):
+            for name in VELOCITY:
+                yield begin_old(f[name], f[f"{name}_old"], over=over)
         for quantity in self.passive:
             yield from quantity.ghosts(f[quantity.name], self.sides, (f.u, f.v, f.w))
         yield from self.limits(f)
@@ -136,14 +149,28 @@ class TwoPhase(FlowModel):
     def after_overwrite(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The interface follows from its own fields."""
         yield from self.interface.shares(f)
-        yield from self.begin_shares(f)
+        yield from self.begin_sums(f)
         yield from self.refresh(f)
 
     def restore_sums(self, f: Roles) -> Iterator[Launch | Repeat]:
         """See `Model`. The interface then has the sum of the shares as the volume of phase 1."""
         yield from self.interface.restore_sums(f)
-        yield from self.begin_shares(f)
+        yield from self.begin_sums(f)
         yield from self.limits(f)
+
+    @property
+    def checkpoint_defaults(self) -> dict[str, float]:
+        """See `Model`. Earlier builds did not count the volume that was brought."""
+        return dict.fromkeys((f"brought.0.{part}" for part in PARTS), 0.0)
+
+    def begin_sums(self, f: Roles) -> Iterator[Launch | Repeat]:
+        """Compute the scalar `brought`, the initial volume of phase 1, and everything derived from the shares."""
+        solid = f.solid if self.obstacles else None
+        yield exact_total(f.f, solid, over=self.staggered.box, total=f.scalar("brought"), bound=1.0)
+        yield from self.begin_shares(f)
+        if self.outlets.columns and self.phases.weighed_apart:
+            yield from self.interface.fall(f, self.phases)
+        yield from self.outlets.begin(f, f.f, self.weighed(f))
 
     def begin_shares(self, f: Roles) -> Iterator[Launch]:
         """Fill ghost values of the shares, and compute the curvature for output: a step computes its own."""
@@ -160,6 +187,8 @@ class TwoPhase(FlowModel):
         yield from self.balance_weight(f)
         yield from normal_velocity(new, self.boundaries, self.grid)
         yield from self.openings.advance(f, 0)
+        yield from self.outlets.weigh(f, f.f_new, self.weighed(f))
+        yield from self.outlets.push(f, f.f_new)
         yield extrapolate_pressure(f.p, f.p_old, over=self.staggered.box, ratio="ratio")
         f.swap("p", "p_old")  # p_old holds the first guess
         yield from self.projection(f, new, f.f_new)
@@ -179,7 +208,13 @@ class TwoPhase(FlowModel):
         yield from self.convection.fluxes(f, self, self.phases)
         if self.phases.surface_tension:
             yield from self.interface.curvature(f, f.f_new)
-        yield from self.convection.predict(f, self, self.phases)
+        if self.phases.weighed_apart:
+            yield from self.interface.fall(f, self.phases)
+        yield from self.convection.predict(f, self, self.phases, self.weighed(f))
+
+    def weighed(self, f: Roles) -> str | None:
+        """Return the field of g.(x - place) in a step, None if both phases weigh the same or nothing."""
+        return f[self.interface.weighed] if self.phases.weighed_apart else None
 
     @property
     def unsupported(self) -> list[str]:
@@ -190,12 +225,14 @@ class TwoPhase(FlowModel):
 
     def balance_weight(self, f: Roles) -> Iterator[Launch]:
         """Subtract the mean weight from the predicted velocity along the `unsupported` directions."""
-        box, total = self.staggered.box, f.scalar("share_new")
-        if self.unsupported:
-            yield exact_total(f.f_new, None, over=box, total=total, bound=1.0)
+        box, total, phases = self.staggered.box, f.scalar("weight"), self.phases
+        rho, long = max(phases.density_1, phases.density_2), max(self.grid.resolved) / min(self.grid.resolved)
+        bound = rho * sum(map(abs, phases.gravity)) * long
         for axis in self.unsupported:
-            q, number = f[f"{'uvw'['xyz'.index(axis)]}_new"], {"part": 1 / box.volume, "phases": self.phases}
-            yield take_off_mean_weight(q, f.f_new, along=axis, over=box, total=total, dt="dt", **number)
+            q = f[f"{'uvw'['xyz'.index(axis)]}_new"]
+            where: dict[str, Any] = {"along": axis, "over": box, "phases": phases}
+            yield weight_on_faces(f.f_new, self.weighed(f), weight=total, grid=self.grid, bound=bound, **where)
+            yield take_off_mean_weight(q, f.f_new, total=total, dt="dt", part=1 / box.volume, **where)
 
     def projection(self, f: Roles, velocity: tuple[str, str, str], share: str) -> Iterator[Launch | Repeat]:
         """Solve div(1/rho grad p) = div(u) / dt, with p as the first guess, then u -= dt/rho grad(p)."""

@@ -17,6 +17,7 @@ from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.sides import open_sides
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import Grid, on_face
+from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.two_phase.convection import MASS, MASS_FLUXES, Convection, along, opened_high, turned
 from taskflow.flow.models.two_phase.heights import curvature_missed, curvature_of_planes
 from taskflow.flow.models.two_phase.level_set import EXTENSIONS, extend_into_bodies
@@ -33,10 +34,17 @@ from taskflow.flow.models.two_phase.sweeps import (
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location, triple
-from taskflow.runtime.tasks import Launch, Roles, reduced
+from taskflow.runtime.tasks import Launch, Read, Roles, Write, box, reduced, task
 
 Triplet = tuple[str, str, str]
 HALF_WIDTH = 0.5  # of the change of density, in spacings: the interface is within one cell
+
+
+@task(kernel=KERNELS / "two_phase" / "fall_to_plane.cu")
+def fall_to_plane(f: Read[box(1)], fall: Write, *, grid: Grid, phases: Phases) -> None:
+    """fall = g.(x - foot) in the centres of cells that the interface cuts, with the nearest point of the plane as the
+    foot; infinite in others.
+    """
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,7 @@ class VolumeOfFluid:
     phases: Phases
     boundaries: Boundaries = field(default_factory=dict)
     bodies: bool = False
+    weighed: ClassVar[str] = "mass"  # the role of `fall` from the end of `advance` to the end of the step
 
     @property
     def ghost(self) -> int:
@@ -119,6 +128,12 @@ class VolumeOfFluid:
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n in cells that the interface cuts."""
         yield curvature_of_planes(share, f.kappa, over=self.box, grid=self.grid)
+
+    def fall(self, f: Roles, phases: Phases) -> Iterator[Launch]:
+        """Compute the field `weighed`: g.(x - place) in cells that the interface cuts, infinite in others. Where f
+        changes between cells without a plane, the interface is on the face.
+        """
+        yield fall_to_plane(f.f_new, f[self.weighed], over=self.box, grid=self.grid, phases=phases)
 
     def failures(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalar `missed`: the numbers of cells at the interface without a curvature, and of crumbs."""
@@ -244,10 +259,10 @@ class Swept:
         """Yield nothing: the sweeps have computed them."""
         yield from ()
 
-    def predict(self, f: Roles, flow: FlowModel, phases: Phases) -> Iterator[Launch]:
+    def predict(self, f: Roles, flow: FlowModel, phases: Phases, fall: str | None) -> Iterator[Launch]:
         """Add friction, surface tension and weight to the velocities that the sweeps have moved."""
-        for _, velocity, (kappa, faces, h, q_new), where in turned(f, flow, phases):
-            yield accelerate(velocity, (f.f, f.f_new), kappa, faces, h, q_new, **where)
+        for _, velocity, acting, where in turned(f, flow, phases, fall):
+            yield accelerate(velocity, (f.f, f.f_new), *acting, **where)
 
 
 SWEPT = Swept()
