@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.profile import Timeline, profiled, summarise
 from taskflow.runtime.regions import Triple
-from taskflow.runtime.tasks import Program, Roles, plan
+from taskflow.runtime.tasks import Launch, Program, Roles, plan
 from taskflow.systems.base.step_cost import often
 
 
@@ -96,7 +96,11 @@ def _shares(setup: RunSetup, summary: Mapping[str, Any], rounds: Mapping[str, fl
 def parts(model: TwoPhase) -> dict[str, list[Program]]:
     """The programs that make up the parts of a step; all else belongs to the momentum and its projection."""
     interface, pressure = model.interface, model.pressure
-    return {"interface": [interface.advance, interface.curvature], "pressure": [pressure.prepare, pressure.solve]}
+
+    def curvature(f: Roles) -> Iterator[Launch]:
+        return interface.curvature(f, f.f_new)
+
+    return {"interface": [interface.advance, curvature], "pressure": [pressure.prepare, pressure.solve]}
 
 
 def _tasks(program: Program, roles: Roles) -> set[str]:

@@ -51,8 +51,8 @@ class Surface(Protocol):
         """
 
     def volume(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
-        """Yield the launches, after those of `area`, for the volume of phase 1 by this surface and of both phases, as
-        two exact sums of a name.
+        """Yield the launches for the volume of phase 1 by this surface and the volume of both phases, as two exact sums
+        of a name. `area` comes first.
         """
 
 

@@ -260,7 +260,8 @@ class CompressibilitySystem(System):
         named = {opening.name for opening in self.sim.case.openings}
         open_ones = tuple(side for side in self.model.sides if side.name in named and not side.kind.solid)
         through = Forces(self.model, open_ones, {}, scalars=True)
-        bodies = self.bodies and BodyForces(self.model.cells, self.model.numbers, self.bodies.points, self.domain.unit)
+        about_bodies = self.model.cells, self.model.numbers, self.bodies.points if self.bodies else {}, self.domain.unit
+        bodies = BodyForces(*about_bodies) if self.bodies else None
         return CompressibilityMeasures(self.model, forces, through, span, self.domain.motion, bodies)
 
     @property
