@@ -83,7 +83,7 @@ def test_bad_input_is_told_with_key_value_and_remedy(tables, words):
 
 def test_all_that_is_wrong_is_told_at_once():
     with pytest.raises(tf.BadInput) as error:
-        case(two_phase={"density": [1.0], "method": "vof", "thickness": 9, "initial": None}, fluid={"viscosity": 1.0},
+        case(two_phase={"density": [1.0], "method": "thinc", "thickness": 9, "initial": None}, fluid={"viscosity": 1.0},
              heat={"diffusivity": 1.0}, time={"scheme": "rk3"}, phases=[{"name": "a", "phase": 7}])  # fmt: skip
     keys = {line.split(" = ")[0].split(": ")[0] for line in str(error.value).splitlines()}
     assert keys == {
