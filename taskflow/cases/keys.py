@@ -668,7 +668,7 @@ class TwoPhaseKeys(TypedDict, total=False):
     density: Required[Sequence[float] | np.ndarray]
     viscosity: Required[Sequence[float] | np.ndarray]
     surface_tension: float
-    method: Literal["levelset"]
+    method: Literal["levelset", "vof"]
     initial: Formula | None
     shapes: Sequence[PhaseShapeKeys] | None
     background: Literal[1, 2] | None

@@ -40,7 +40,7 @@ class InitialShares(CellMeans):
 
 
 @dataclass(frozen=True)
-class Method:
+class MethodOfPhases:
     """An interface method.
 
     - `words`: its name for people
@@ -84,8 +84,8 @@ def _planes(boundaries: Boundaries) -> Surface:
 
 
 METHODS = {
-    "levelset": Method("level set", "phi", lambda phi, grid: phi, _level_set, _zero_of_phi, long_cells),
-    "vof": Method("volume of fluid", "f", InitialShares, _volume_of_fluid, _planes),
+    "levelset": MethodOfPhases("level set", "phi", lambda phi, grid: phi, _level_set, _zero_of_phi, long_cells),
+    "vof": MethodOfPhases("volume of fluid", "f", InitialShares, _volume_of_fluid, _planes),
 }
 """The methods by their names in a case."""
 

@@ -42,7 +42,7 @@ from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.initial.fields import CellMeans
 from taskflow.systems.records.series import Integral
-from taskflow.systems.two_phase.methods import METHODS, InitialShares, Method, surface_of
+from taskflow.systems.two_phase.methods import METHODS, InitialShares, MethodOfPhases, surface_of
 from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
@@ -165,7 +165,7 @@ class TwoPhaseSystem(FlowSystem):
         return f"Two phases: density {first:g} and {second:g}, {METHODS[case.own.method].words}"
 
     @property
-    def method(self) -> Method:
+    def method(self) -> MethodOfPhases:
         """The interface method of the case."""
         return METHODS[self.sim.case.own.method]
 

@@ -36,7 +36,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.systems.two_phase.start import PhaseShape, shapes_are_inside
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
-OWN = re.compile("f|phi|kappa|phi_[12]|f_(1|new)|mass|[bm]_[xyz]|[uvwp]_old")  # other fields of the model
+OWN = re.compile("f|phi|kappa|phi_[12]|f_1|mass|[bm]_[xyz]|[uvwp]_old")  # other fields of the model
 SCHEMES = ("koren", "weno5", "quick", "central")
 OF_LEVEL_SETS = ("reinitialise", "conserve", "thickness")
 FASTEST = 0.5  # CFL number up to which sweeps keep shares between 0 and 1

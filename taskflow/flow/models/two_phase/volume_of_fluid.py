@@ -115,7 +115,7 @@ class VolumeOfFluid:
         axes, now, share = self.axes if f.f == "f" else self.axes[::-1], _velocity(f), f.f
         for left, axis in zip(range(len(axes), 0, -1), axes, strict=True):
             moved, share_new = (_velocity(f, "_new"), f.f_new) if left % 2 else ((f.b_x, f.b_y, f.b_z), f.f_1)
-            sweep = Sweep(self, f, axis, frozenset(axes) - {axis} if left == 1 else None)
+            sweep = ShareSweep(self, f, axis, frozenset(axes) - {axis} if left == 1 else None)
             yield from sweep.flux(share)
             yield from sweep.momentum(now, moved)
             yield sweep.shares(share, share_new)
@@ -189,7 +189,7 @@ class VolumeOfFluid:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class ShareSweep:
     """A sweep along an axis, between the `others` if it is the last one of a step."""
 
     interface: VolumeOfFluid

@@ -18,7 +18,7 @@ from test_channels import played
 from test_device_buffers import device
 
 from taskflow.common.errors import ChannelError
-from taskflow.runtime.machine.channel import Channel, Deadline, Stop, base, peer
+from taskflow.runtime.machine.channel import Channel, Deadline, Stop, base, peer, stop
 from taskflow.runtime.machine.channel.peer import PeerChannel, call, peer_problem
 from taskflow.runtime.machine.channel.peer_ring import open_segment, segment_bytes
 from tests.speed import SOON
@@ -57,7 +57,7 @@ def test_blocks_of_one_process_may_use_it_too() -> None:
 
 def test_every_sleeper_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the slices of a sleep, a bell that nobody rings would stop everything: for room, and for bytes."""
-    monkeypatch.setattr(base, "SLICE", 300.0)
+    monkeypatch.setattr(stop, "SLICE", 300.0)
     begin = time.monotonic()
     stage = ThreadStage("peer")
     played(stage.play(scenarios.sends_waited_first, 3))
