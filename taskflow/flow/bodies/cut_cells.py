@@ -68,6 +68,16 @@ class CutCells:
         closed |= _all_shut(faces)
         return cls(vertices, (faces[0], faces[1], faces[2]), np.where(closed, 0.0, fluid), points, counts)
 
+    def part(self, cells: Sequence[slice]) -> CutCells:
+        """Return some cells, by slices along z, y and x."""
+        ends = [slice(one.start, one.stop + 1) for one in cells]
+        faces = [face[*cells[: 2 - axis], ends[2 - axis], *cells[3 - axis :]] for axis, face in enumerate(self.faces)]
+        inner = (slice(None), *cells)
+        return CutCells(
+            self.vertices[:, *ends], (faces[0], faces[1], faces[2]), self.fluid[*cells], self.points[inner],
+            self.counts[*cells],
+        )  # fmt: skip
+
     @property
     def open(self) -> np.ndarray:
         """The open shares [z, y, axis, x] of the low faces of cells."""

@@ -108,7 +108,7 @@ class ChartBodies:
         """Return some of the fields of surfaces in the cells of a box, ghost cells included."""
         chart = self.domain.boxes[self.domain.chart_of(box)]
         wide = box.expand(LAYER, LAYER) & chart.grow(GHOST)
-        cells, inner = self._cut(wide), box & chart
+        cells, inner = CutCells.of(self.domain.at_rest(wide), self.inside), box & chart
         values: dict[str, np.ndarray] = {}
         if APERTURE in names:
             values[APERTURE] = np.moveaxis(np.moveaxis(cells.open, 2, 0)[:, *box.slices(wide.lo)], 0, 2)
@@ -117,7 +117,8 @@ class ChartBodies:
         if WALLS in names:
             values[WALLS] = np.zeros((*box.shape[:0:-1], WALL, box.shape[0]))
             if inner:
-                walls = np.moveaxis(self._cut(inner.expand(LAYER, LAYER)).walls(), 2, 0)
+                z, y, _, x = inner.expand(LAYER, LAYER).slices(wide.lo)
+                walls = np.moveaxis(cells.part((z, y, x)).walls(), 2, 0)
                 walls[:3] /= unit**2
                 walls[3] /= unit
                 walls[11:] /= unit
@@ -125,9 +126,6 @@ class ChartBodies:
         if OWNER in names:
             values[OWNER] = self._owners(box)
         return values
-
-    def _cut(self, box: Box) -> CutCells:
-        return CutCells.of(self.domain.at_rest(box), self.inside)
 
     def _owners(self, box: Box) -> np.ndarray:
         """Return the number of the named body in or next to each cell, from 1, or 0."""
