@@ -25,7 +25,7 @@ def alone(tmp_path):
         source, target = ROOT / name, tmp_path / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, target)  # with what is compiled
+            shutil.copytree(source, target)  # with compiled Python
         else:
             shutil.copy(source, target)
 

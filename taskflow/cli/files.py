@@ -224,15 +224,14 @@ def list_droplets(directory: Path, phase: int, time: float | None, out: Path | N
     ds = dataset(directory / STORE)
     found = droplets(ds.isel(time=[-1]) if time is None else at_time(ds, time), phase)
     names = [str(name) for name in found.data_vars]
-    rows = found.to_dataframe()[names].to_numpy()
     if out is None:
-        tell(f"{len(rows)} parts of phase {phase} at time {float(found.time):g}")
+        count = found.sizes["droplet"]
+        tell(f"{count} parts of phase {phase} at time {float(found.time):g}")
         shown = [name for name in names if not name.startswith("extent")]
-        table(shown, ((str(n), [f"{found[name].values[n]:.5g}" for name in shown]) for n in range(len(rows))))
+        table(shown, ((str(n), [f"{found[name].values[n]:.5g}" for name in shown]) for n in range(count)))
         return
     with writable(directory, out):
-        values = (",".join((str(n), *map(repr, row.tolist()))) for n, row in enumerate(rows))
-        out.write_text("\n".join((",".join(("droplet", *names)), *values)) + "\n")
+        found.to_dataframe()[names].to_csv(out)
         tell(out)
 
 

@@ -69,10 +69,18 @@ def test_a_capillary_wave_decays_as_prosperetti_has_it(tmp_path, cells, error):
     n, omega = cells, np.sqrt((2 * np.pi) ** 3 / 2)
     mu = np.sqrt(1 / 3000)
     model = two_phase((n, 1, 3 * n), (1.0, 1 / n, 3.0), Phases(1, 1, mu, mu, 1.0), periodic=(True, True, False))
-    x, z = (model.staggered.coordinates("c", axis) for axis in (0, 2))
+    z = model.staggered.coordinates("c", 2)
+    assert error_of_a_capillary_wave(model, omega, lambda shard: heights(shard.read("phi"), z)) <= error
+
+
+def error_of_a_capillary_wave(model, omega: float, surface) -> float:
+    """The rms error of the amplitude, over the first one, against A. Prosperetti (1981). `surface` gives heights over x
+    on a block.
+    """
+    x = model.staggered.coordinates("c", 0)
 
     def amplitude(shard, time, dt):
-        return omega * (time - dt / 2), 2 * (heights(shard.read("phi"), z) * np.cos(2 * np.pi * x)).mean()
+        return omega * (time - dt / 2), 2 * (surface(shard) * np.cos(2 * np.pi * x)).mean()
 
     def wave(x, y, z):
         return 1.5 + 0.01 * np.cos(2 * np.pi * x) - z + 0 * y
@@ -81,7 +89,7 @@ def test_a_capillary_wave_decays_as_prosperetti_has_it(tmp_path, cells, error):
     time, height = np.array(flow.history.values).T
     rows = table("prosperetti1981_capillary_wave_la3000.csv")
     exact = np.interp(time, *(np.array([float(row[name]) for row in rows]) for name in ("tau", "a_formula")))
-    assert np.sqrt(((height - exact) ** 2).mean()) / 0.01 <= error
+    return np.sqrt(((height - exact) ** 2).mean()) / 0.01
 
 
 def squares(n: int) -> tuple[str, ...]:
