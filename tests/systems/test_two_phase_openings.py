@@ -152,6 +152,18 @@ def test_two_layers_leave_along_gravity(tmp_path, high):
     assert float(abs(last.w).max()) < 2e-6
 
 
+def test_two_layers_leave_along_gravity_as_planes(tmp_path):
+    """Planes are exact: already the pressure of the first step is the weight of what lies above."""
+    sides = CHANNEL["boundaries"] | {
+        "x_min": {**CHANNEL["boundaries"]["x_min"], "phase": "minimum(1, maximum(0, 0.5 + (0.53 - z)*16))"},
+    }
+    two_phase = CHANNEL["two_phase"] | {"method": "vof"}
+    channel = tf.Case(**CHANNEL | {"boundaries": sides, "two_phase": two_phase, "time": {"steps": 2}})
+    last = tf.run(channel, tmp_path / "run", progress=lambda _: None).dataset().isel(time=-1)
+    assert float(abs(last.u - 1).max()) < 1e-11
+    assert float(abs(last.w).max()) < 1e-11
+
+
 @pytest.mark.slow
 def test_an_outflow_along_gravity_has_the_same_bits_on_blocks_and_after_a_stop(tmp_path):
     exact = CHANNEL | {"pressure": {"solver": "multigrid", "outer": "none", "iterations": 3}, "time": {"steps": 4}}

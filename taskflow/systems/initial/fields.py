@@ -4,6 +4,7 @@ state of another run, a file or a dataset.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,12 +35,12 @@ SAMPLES = 64  # points per direction at which formulas are tried
 LARGEST = 4  # times its rms: hardly any value of a noise exceeds it
 
 
-class CellMeans:
-    """Base of profiles that return means over cells, from the centres of these."""
+class CellMeans(ABC):
+    """Means over cells as a function of their centres, in modules that blocks can import."""
 
+    @abstractmethod
     def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        """Return the means [z, y, x]."""
-        raise NotImplementedError
+        """Return the means [z, y, x] over the cells with these centres."""
 
 
 COMPUTED = Expression, Composition, CellMeans  # profiles whose values blocks compute; others are computed before

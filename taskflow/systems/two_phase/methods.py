@@ -15,7 +15,6 @@ from taskflow.flow.measures.plane_surface import PlaneSurface
 from taskflow.flow.models.two_phase.convection import SCHEMES
 from taskflow.flow.models.two_phase.interface import InterfaceMethod
 from taskflow.flow.models.two_phase.level_set import LevelSet
-from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.models.two_phase.volume_of_fluid import VolumeOfFluid
 from taskflow.flow.operators.phases import Phases
 from taskflow.systems.initial.fields import CellMeans
@@ -40,8 +39,8 @@ class InitialShares(CellMeans):
 
 
 @dataclass(frozen=True)
-class MethodOfPhases:
-    """An interface method.
+class CapturingMethod:
+    """A method that captures the interface.
 
     - `words`: its name for people
     - `field`: its own field, which initial values give
@@ -74,9 +73,14 @@ def _volume_of_fluid(case: Case, grid: Grid, phases: Phases, boundaries: Boundar
     return VolumeOfFluid(grid, phases, boundaries, bool(case.obstacles))
 
 
+def surface_on(field: str, value: float, boundaries: Boundaries) -> ValueSurface:
+    """Return the surface on which f or phi has a value. f has ghost values, phi has none."""
+    return ValueSurface(field, value, () if field == "f" else tuple(boundaries))
+
+
 def _zero_of_phi(boundaries: Boundaries) -> Surface:
     """phi is nearly linear there. On f = 1/2 the perimeter of a circle would be 0.6 % too long at every spacing."""
-    return ValueSurface("phi", 0.0, tuple(boundaries))
+    return surface_on("phi", 0.0, boundaries)
 
 
 def _planes(boundaries: Boundaries) -> Surface:
@@ -84,12 +88,7 @@ def _planes(boundaries: Boundaries) -> Surface:
 
 
 METHODS = {
-    "levelset": MethodOfPhases("level set", "phi", lambda phi, grid: phi, _level_set, _zero_of_phi, long_cells),
-    "vof": MethodOfPhases("volume of fluid", "f", InitialShares, _volume_of_fluid, _planes),
+    "levelset": CapturingMethod("level set", "phi", lambda phi, grid: phi, _level_set, _zero_of_phi, long_cells),
+    "vof": CapturingMethod("volume of fluid", "f", InitialShares, _volume_of_fluid, _planes),
 }
 """The methods by their names in a case."""
-
-
-def surface_of(model: TwoPhase) -> Surface:
-    """Return the surface whose area is measured, by the field that the model has."""
-    return METHODS["levelset" if "phi" in model.fields else "vof"].surface(model.boundaries)

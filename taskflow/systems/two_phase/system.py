@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 from taskflow.cases import Case
@@ -18,7 +18,7 @@ from taskflow.common.caching import cached_property
 from taskflow.common.errors import named
 from taskflow.common.rows import Row, labelled
 from taskflow.flow import Fluid
-from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
+from taskflow.flow.measures.isosurface import Isosurface, Surface
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
 from taskflow.flow.models.two_phase.momentum import PhaseObstacles
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
@@ -42,7 +42,7 @@ from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.initial.fields import CellMeans
 from taskflow.systems.records.series import Integral
-from taskflow.systems.two_phase.methods import METHODS, InitialShares, MethodOfPhases, surface_of
+from taskflow.systems.two_phase.methods import METHODS, CapturingMethod, InitialShares, surface_on
 from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
@@ -69,11 +69,6 @@ WORDS = {
     "phi": "distance to the interface, positive in phase 1",
     "kappa": "curvature of the interface, positive around a droplet of phase 1",
 }
-
-
-def surface_on(model: TwoPhase, field: str, value: float) -> ValueSurface:
-    """Return the surface on which f or phi has a value. f has ghost values, the field of the interface has none."""
-    return ValueSurface(field, value, () if field == "f" else tuple(model.boundaries))
 
 
 def choice(case: Case) -> SolverChoice:
@@ -108,11 +103,12 @@ class TwoPhaseMeasures(FlowMeasures):
     """The quantities in the log of two phases."""
 
     model: TwoPhase
+    surface: Surface = field(kw_only=True)
     residuals: ClassVar[tuple[str, ...]] = ("residual", "potential_energy", "area")
 
     @cached_property
     def monitor(self) -> PhaseMonitor:
-        return PhaseMonitor(self.model, self.model.phases, surface_of(self.model))
+        return PhaseMonitor(self.model, self.model.phases, self.surface)
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
         iterations = self.model.pressure.taken(scalars) if tick.step else 0
@@ -141,7 +137,6 @@ class TwoPhaseSystem(FlowSystem):
     min_block_cells: ClassVar[int] = LAYERS
     accepts_other_grids: ClassVar[bool] = True
     words: ClassVar[Mapping[str, str]] = WORDS  # p is a true pressure
-    measuring: ClassVar[type[FlowMeasures]] = TwoPhaseMeasures
     min_fields: ClassVar[int] = 27
 
     @classmethod
@@ -165,7 +160,7 @@ class TwoPhaseSystem(FlowSystem):
         return f"Two phases: density {first:g} and {second:g}, {METHODS[case.own.method].words}"
 
     @property
-    def method(self) -> MethodOfPhases:
+    def method(self) -> CapturingMethod:
         """The interface method of the case."""
         return METHODS[self.sim.case.own.method]
 
@@ -188,6 +183,11 @@ class TwoPhaseSystem(FlowSystem):
         pressure = solver(sim.case, operator, sim.blocks, sim.device)
         arguments |= {"interface": interface, "pressure": pressure}
         return TwoPhase(**arguments, capillary=sim.case.time.capillary or CAPILLARY)
+
+    @cached_property
+    def measures(self) -> TwoPhaseMeasures:
+        surface = self.method.surface(self.model.boundaries)
+        return TwoPhaseMeasures(self.model, self.sim.bodies.driven, derived=self.logged, surface=surface)
 
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:
@@ -234,14 +234,14 @@ class TwoPhaseSystem(FlowSystem):
     def surfaces(self) -> tuple[Integral, ...]:
         integrals, planes = [], tuple(face for face, side in self.model.boundaries.items() if side.symmetric)
         for table in getattr(self.sim.case, "phases", ()):
-            about = self._cells(table.box), bool(self.obstacles), surface_of(self.model), planes
+            about = self._cells(table.box), bool(self.obstacles), self.measures.surface, planes
             measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, *about)
             series = TimeSeries.of_numbers(table.name, measured.names, {"phase": table.phase})
             integrals.append(Integral(series, (measured,), table.every))
         return tuple(integrals)
 
     def isosurface(self, field: str, value: float) -> Isosurface:
-        return Isosurface(self.sim.grid, surface_on(self.model, field, value), bool(self.obstacles))
+        return Isosurface(self.sim.grid, surface_on(field, value, self.model.boundaries), bool(self.obstacles))
 
     def _cells(self, box: tuple[Any, Any] | None) -> Box:
         """Return the complete cells of a box, by the nearest faces."""

@@ -15,6 +15,7 @@ from taskflow.flow.measures.isosurface import isosurface_area
 from taskflow.flow.measures.phases import energy_of_phases, phase_end, phase_sums
 from taskflow.flow.models.two_phase import level_set as ls
 from taskflow.flow.models.two_phase import momentum as mo
+from taskflow.flow.models.two_phase.bodies import extend_into_bodies
 from taskflow.flow.models.two_phase.momentum import force_of_phases
 from taskflow.flow.models.two_phase.openings import enter_level_set, pass_volume
 from taskflow.flow.operators.rates import exact_total
@@ -72,7 +73,7 @@ def test_a_level_set_goes_on_into_bodies(walls, real, device):
     solid = type(solid)(solid.array & 64, solid.box, solid.origin)
     expected = reference.extended(phi, solid, CELLS, walls)
     blind(hand, "phi")
-    hand.run(hand.launch(ls.extend_into_bodies, {"grid": hand.staggered.constants}))
+    hand.run(hand.launch(extend_into_bodies, {"grid": hand.staggered.constants}))
     hand.assert_agrees("phi_new", expected)
     fluid = solid() == 0
     np.testing.assert_array_equal(hand.values("phi_new")[fluid], hand.values("phi")[fluid])

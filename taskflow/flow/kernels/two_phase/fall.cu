@@ -3,7 +3,7 @@
 #include "cell.h"
 #include "foot.h"
 
-constexpr int REACH = 3;  // cells that a foot may be away along an axis: beside the interface it is nearer
+constexpr int REACH = 3;  // cells that a foot may be away along an axis: next to the interface it is nearer
 
 // The foot along an axis between two cells inside of walls: beyond them values are on the line through these
 FN Foot inside(Foot foot, const Line& a) {
@@ -27,7 +27,7 @@ FN real at_foot(In phi, Index c, const Slope& to, const Lines& a) {
   return value;
 }
 
-// fall = g.(x - foot) in the cells beside the interface, infinite in others: of a second step of Newton's method, along the same
+// fall = g.(x - foot) in the cells next to the interface, infinite in others: of a second step of Newton's method, along the same
 // gradient. After one step alone waves along an interface across cells grow.
 TASK fall_to_foot(Range range, In phi, Out fall, Grid grid, Band band, Phases phases) {
   STRIDES(range)

@@ -48,8 +48,8 @@ FN real bent_down(real x, real y, real xx, real yy, real xy) {
   return -(xx * (1 + y * y) + yy * (1 + x * x) - 2 * xy * x * y) / (size * sqrt(size));
 }
 
-// kappa from nine heights along an axis, phase 1 being below if `up`; second derivatives have the weight 0.2 of the columns
-// beside, against waves from column to column.
+// kappa from nine heights along an axis, phase 1 being below if `up`; second derivatives take adjacent columns with the
+// weight 0.2, against waves from column to column.
 FN real bent_by_heights(In f, Index c, const Line& a, const Line& b, const Line& d, bool up, bool& known) {
   real h[3][3];
   known = true;

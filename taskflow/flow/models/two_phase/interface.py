@@ -55,9 +55,10 @@ class InterfaceMethod(Protocol):
         phase 1.
         """
 
-    def fall(self, f: Roles, phases: Phases) -> Iterator[Launch]:
-        """Compute g.(x - place) in the centres of cells, with the place of the new interface, and infinity in cells
-        without one. Next to a face across which f changes at least one cell has it.
+    def fall(self, f: Roles, share: str, phases: Phases) -> Iterator[Launch]:
+        """Compute the field `weighed`: g.(x - place) in the centres of cells, with the place of the present interface,
+        which has the shares in a field, and infinity in cells without one. Where f changes between two such cells, the
+        interface is on the face.
         """
 
     def failures(self, f: Roles) -> Iterator[Launch]:

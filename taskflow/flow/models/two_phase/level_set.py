@@ -24,6 +24,7 @@ from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.two_phase.bodies import extended_into_bodies
 from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection
 from taskflow.flow.models.two_phase.openings import LAYERS, Band, InterfaceOpenings
 from taskflow.flow.operators.phases import Phases
@@ -48,7 +49,6 @@ from taskflow.runtime.tasks import (
 TEXTS = KERNELS / "two_phase"
 CARRIER = Components(u=Read[ACROSS_X], v=Read[ACROSS_Y], w=Read[ACROSS_Z])
 CARRIER_OLD = Components(u_old=Read[ACROSS_X], v_old=Read[ACROSS_Y], w_old=Read[ACROSS_Z])
-EXTENSIONS = 2  # pairs of sweeps that extend the level set into bodies: WENO5 reads three cells of them
 LEAVING, CLOSED = 0.05, 1e3  # widths by which a step of Newton's method may shift: with open sides, and without
 DISTANCES = 40  # iterations by which an initial phi is made a distance
 
@@ -169,13 +169,6 @@ def feet_missed(phi: Read[1], solid: ReadByte | None, *, failed: Reduce[sum], gr
     """
 
 
-@task(kernel=TEXTS / "bodies.cu")
-def extend_into_bodies(phi: Read[1], solid: ReadByte, phi_new: Write, *, grid: Grid) -> None:
-    """phi_new = phi in the fluid, in solid cells the mean over fluid neighbours, or over all neighbours if none is
-    fluid: the interface meets bodies at 90 degrees.
-    """
-
-
 @dataclass(frozen=True)
 class LevelSet:
     """The interface as the zero of phi. It provides the share of phase 1 before and after a step in the cell-centred
@@ -286,8 +279,8 @@ class LevelSet:
         """
         yield curvature_at_foot(f.phi, f.kappa, over=self._box, grid=self.grid, band=self.band)
 
-    def fall(self, f: Roles, phases: Phases) -> Iterator[Launch]:
-        """Compute the field `weighed`: g.(x - place) of the new interface in each cell near it, infinite in others."""
+    def fall(self, f: Roles, share: str, phases: Phases) -> Iterator[Launch]:
+        """Compute g.(x - place) in each cell near the interface, infinite in others."""
         yield fall_to_foot(f.phi, f[self.weighed], over=self._box, grid=self.grid, band=self.band, phases=phases)
 
     def failures(self, f: Roles) -> Iterator[Launch]:
@@ -330,8 +323,7 @@ class LevelSet:
     def _extended(self, f: Roles) -> Iterator[Launch]:
         """Extend the level set into bodies."""
         if self.bodies:
-            for source, target in EXTENSIONS * ((f.phi, f.phi_1), (f.phi_1, f.phi)):
-                yield extend_into_bodies(source, f.solid, target, over=self._box, grid=self.grid)
+            yield from extended_into_bodies(f.phi, f.phi_1, f.solid, self.grid)
 
     def _reinitialised(self, f: Roles) -> Iterator[Launch]:
         """Move phi one iteration towards a distance."""

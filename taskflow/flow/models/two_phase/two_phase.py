@@ -169,7 +169,7 @@ class TwoPhase(FlowModel):
         yield exact_total(f.f, solid, over=self.staggered.box, total=f.scalar("brought"), bound=1.0)
         yield from self.begin_shares(f)
         if self.outlets.columns and self.phases.weighed_apart:
-            yield from self.interface.fall(f, self.phases)
+            yield from self.interface.fall(f, f.f, self.phases)
         yield from self.outlets.begin(f, f.f, self.weighed(f))
 
     def begin_shares(self, f: Roles) -> Iterator[Launch]:
@@ -209,7 +209,7 @@ class TwoPhase(FlowModel):
         if self.phases.surface_tension:
             yield from self.interface.curvature(f, f.f_new)
         if self.phases.weighed_apart:
-            yield from self.interface.fall(f, self.phases)
+            yield from self.interface.fall(f, f.f_new, self.phases)
         yield from self.convection.predict(f, self, self.phases, self.weighed(f))
 
     def weighed(self, f: Roles) -> str | None:

@@ -18,9 +18,9 @@ from taskflow.flow.boundaries.sides import open_sides
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.models.two_phase.bodies import extended_into_bodies
 from taskflow.flow.models.two_phase.convection import MASS, MASS_FLUXES, Convection, along, opened_high, turned
 from taskflow.flow.models.two_phase.heights import curvature_missed, curvature_of_planes
-from taskflow.flow.models.two_phase.level_set import EXTENSIONS, extend_into_bodies
 from taskflow.flow.models.two_phase.momentum import accelerate
 from taskflow.flow.models.two_phase.openings import LAYERS, InterfaceOpenings, share_ghosts
 from taskflow.flow.models.two_phase.sweeps import (
@@ -129,11 +129,9 @@ class VolumeOfFluid:
         """Compute kappa = div n in cells that the interface cuts."""
         yield curvature_of_planes(share, f.kappa, over=self.box, grid=self.grid)
 
-    def fall(self, f: Roles, phases: Phases) -> Iterator[Launch]:
-        """Compute the field `weighed`: g.(x - place) in cells that the interface cuts, infinite in others. Where f
-        changes between cells without a plane, the interface is on the face.
-        """
-        yield fall_to_plane(f.f_new, f[self.weighed], over=self.box, grid=self.grid, phases=phases)
+    def fall(self, f: Roles, share: str, phases: Phases) -> Iterator[Launch]:
+        """Compute g.(x - place) in cells that the interface cuts, infinite in others."""
+        yield fall_to_plane(share, f[self.weighed], over=self.box, grid=self.grid, phases=phases)
 
     def failures(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalar `missed`: the numbers of cells at the interface without a curvature, and of crumbs."""
@@ -184,8 +182,7 @@ class VolumeOfFluid:
     def _extended(self, f: Roles, share: str) -> Iterator[Launch]:
         """Extend shares into bodies."""
         if self.bodies:
-            for source, target in EXTENSIONS * ((share, f.f_1), (f.f_1, share)):
-                yield extend_into_bodies(source, f.solid, target, over=self.box, grid=self.grid)
+            yield from extended_into_bodies(share, f.f_1, f.solid, self.grid)
 
 
 @dataclass(frozen=True)
