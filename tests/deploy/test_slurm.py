@@ -123,7 +123,6 @@ def test_a_run_that_fails_is_not_queued_again(slurm, case):
 
 
 def test_a_run_that_submits_its_own_jobs(slurm, case, undisturbed):
-    pytest.importorskip("dask_jobqueue")
     code, out, err = slurm.run("taskflow", "run", case, "--slurm", "workers=2,time=10")
     assert (code, err) == (0, "")
     assert "SLURM: " in out
@@ -133,7 +132,6 @@ def test_a_run_that_submits_its_own_jobs(slurm, case, undisturbed):
 
 
 def test_jobs_that_slurm_refuses_are_told_at_once(slurm, case):
-    pytest.importorskip("dask_jobqueue")
     code, _, err = slurm.run("taskflow", "run", case, "--slurm", "workers=2,partition=none")
     remedy = "give partition=NAME, one that sinfo lists"
     assert (code, err) == (2, f"Error: --slurm: Invalid partition name specified; {remedy}\n")
@@ -142,7 +140,6 @@ def test_jobs_that_slurm_refuses_are_told_at_once(slurm, case):
 
 def test_jobs_that_end_before_their_workers_come(slurm, case):
     """Python is not where it was when they begin."""
-    pytest.importorskip("dask_jobqueue")
     settings = {"DASK_JOBQUEUE__SLURM__PYTHON": "/no/such/python"}
     code, _, err = slurm.run("taskflow", "run", case, "--slurm", "workers=1", **settings)
     assert code == 1

@@ -21,7 +21,7 @@ from taskflow.common.ownership import first_own, weakness
 from taskflow.runtime.cluster.certificate import certified
 from taskflow.runtime.cluster.dashboard import PRELOAD, pages
 from taskflow.runtime.cluster.local import CLIENT, configured, importable_scratch
-from taskflow.runtime.host import known_workers
+from taskflow.runtime.host import interruptible, known_workers
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -156,9 +156,12 @@ def _cluster(slurm: Slurm, folder: Path, scratch: Path) -> Any:
     import dask
 
     try:
-        from dask_jobqueue import SLURMCluster
+        with interruptible():
+            from dask_jobqueue import SLURMCluster
     except ImportError:
         raise BadArgument("slurm", None, ": dask-jobqueue is not installed", "install taskflow-cfd[slurm]") from None
+    except ValueError:  # it installs a handler of SIGINT as it is imported, which other threads may not
+        raise BadArgument("slurm", None, " is used in a thread", "import dask_jobqueue in the main thread") from None
     directives = ["--nodes=1", *(f"--{name}={value}" for name, value in slurm.directives)]
     options = ["--memory-limit", "0", "--nthreads", "1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
     options += ["--preload", PRELOAD]

@@ -59,6 +59,17 @@ def terminable() -> Iterator[None]:
             signal.signal(watched, handler)
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Restore the handler of SIGINT at the end. Imports replace it: dask-jobqueue ends the process instead."""
+    usual = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is not usual:
+            signal.signal(signal.SIGINT, usual)
+
+
 def heeded(signals: Sequence[signal.Signals]) -> list[signal.Signals]:
     """Return the signals, without SIGHUP if it is ignored, as with `nohup`."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN

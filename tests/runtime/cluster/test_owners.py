@@ -56,7 +56,6 @@ def test_a_temporary_folder_that_others_may_change_is_not_used(shared):
 
 def test_the_scheduler_of_slurm(shared, tmp_path):
     """It lives in this process; workers are told of a folder that is made where they run."""
-    pytest.importorskip("dask_jobqueue")
     before = [*sys.path]
     with importable_scratch() as folder, _cluster(Slurm.of("workers=1"), tmp_path, folder) as cluster:
         added = [path for path in sys.path if path not in before]

@@ -1,6 +1,8 @@
 """What may be asked of SLURM, and the batch script that comes of it. That it runs is tested in tests/deploy."""
 
 import os
+import subprocess
+import sys
 
 import dask
 import pytest
@@ -55,7 +57,6 @@ def test_where_there_is_no_slurm(monkeypatch):
     ("something new", "something new; ask for something else"),
 ])  # fmt: skip
 def test_what_sbatch_says_is_told_with_its_remedy(said, words, tmp_path, monkeypatch):
-    pytest.importorskip("dask_jobqueue")
     (tmp_path / "sbatch").write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 3\n")
     (tmp_path / "sbatch").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -66,7 +67,6 @@ def test_what_sbatch_says_is_told_with_its_remedy(said, words, tmp_path, monkeyp
 
 def test_a_job_with_gpus(tmp_path):
     """A GPU has a worker of its own; memory and half an hour, which dask-jobqueue asks for by itself, are not there."""
-    pytest.importorskip("dask_jobqueue")
     with _cluster(Slurm.of("gpus=8,per-node=4,cores=2,qos=high"), tmp_path, tmp_path) as cluster:
         script = cluster.job_script()
         assert cluster.scheduler_address.startswith("tls://")
@@ -86,7 +86,6 @@ def test_a_job_with_gpus(tmp_path):
 
 def test_workers_have_no_http_server_and_a_folder_that_nobody_else_writes(tmp_path):
     """What the user's own settings do before workers begin is done, too."""
-    pytest.importorskip("dask_jobqueue")
     with (
         dask.config.set({"jobqueue.slurm.job-script-prologue": ["module load gcc"]}),
         _cluster(Slurm.of("workers=1"), tmp_path, tmp_path) as cluster,
@@ -96,3 +95,37 @@ def test_workers_have_no_http_server_and_a_folder_that_nobody_else_writes(tmp_pa
     assert "--preload taskflow.runtime.cluster.dashboard" in command
     assert "module load gcc" in before
     assert "export DASK_TEMPORARY_DIRECTORY=$scratch" in before
+
+
+INTERRUPTED = """
+import signal, sys, threading
+from pathlib import Path
+from taskflow.common.errors import BadInput
+from taskflow.runtime.cluster import Slurm
+from taskflow.runtime.cluster.slurm import _cluster
+
+here, usual = Path.cwd(), signal.getsignal(signal.SIGINT)
+
+def begin():
+    with _cluster(Slurm.of("workers=1"), here, here):
+        pass
+
+def begin_in_a_thread():
+    try:
+        begin()
+    except BadInput as problem:
+        print(problem)
+
+thread = threading.Thread(target=begin_in_a_thread)
+thread.start()
+thread.join()
+begin()
+assert signal.getsignal(signal.SIGINT) is usual
+"""
+
+
+def test_ctrl_c_acts_as_before(tmp_path):
+    """dask-jobqueue installs a handler that ends the process, as it is imported."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "slurm is used in a thread; import dask_jobqueue in the main thread\n"
