@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
-from taskflow.accessor.flow import last
+from taskflow.accessor.derived import DerivedFields
 from taskflow.analysis.charts import derived as on_charts
 from taskflow.analysis.charts.metrics import with_volumes
 from taskflow.analysis.charts.sides import side
-from taskflow.common.derived_names import SPEED, WORDS
+from taskflow.common.derived_names import COMPONENTS, WORDS
 from taskflow.common.errors import BadInput
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-
-class ChartsAccessor:
+class ChartsAccessor(DerivedFields[xr.DataTree]):
     """Derived quantities of a flow on a body-fitted grid, computed lazily.
 
     All methods raise BadInput if fields or coordinates are missing.
@@ -27,6 +23,10 @@ class ChartsAccessor:
 
     def __init__(self, tree: xr.DataTree) -> None:
         self._tree = tree
+
+    @property
+    def _records(self) -> xr.DataTree:
+        return self._tree
 
     def side(self, name: str) -> xr.Dataset:
         """Return values on the faces of a side.
@@ -42,7 +42,7 @@ class ChartsAccessor:
             Fields of the adjacent cells, pressure and, on a wall, shear stress; centres, normals and areas of the
             faces.
         """
-        return side(self._tree, name)
+        return side(self._records, name)
 
     def at(self, point: Sequence[float] | np.ndarray) -> xr.Dataset:
         """Return all fields of the cells that contain points.
@@ -56,16 +56,17 @@ class ChartsAccessor:
         xarray.Dataset
             With a dimension `point` for several points.
         """
-        return on_charts.at(self._tree, point)
+        return on_charts.at(self._records, point)
 
-    def speed(self) -> xr.DataTree:
-        """Return the velocity magnitude `speed`, L/T.
+    def vorticity(self) -> xr.DataTree:
+        """Return the vorticity, the curl of the velocity, in each cell.
 
         Returns
         -------
         xarray.DataTree
+            vorticity_x, vorticity_y, vorticity_z, 1/T.
         """
-        return on_charts.speed(self._tree)
+        return on_charts.derived(self._records, *COMPONENTS)
 
     def field(self, name: str) -> xr.DataTree:
         """Return a derived field: "speed", "vorticity", "vorticity_x", ..., "Q", "lambda2".
@@ -80,7 +81,7 @@ class ChartsAccessor:
         """
         if name not in WORDS:
             raise BadInput(f"field({name!r}): unknown field; choose one of {', '.join(WORDS)}")
-        return on_charts.derived(self._tree, name)
+        return on_charts.derived(self._records, name)
 
     def volumes(self) -> xr.DataTree:
         """Return the `volume` of each cell, L^3.
@@ -89,20 +90,4 @@ class ChartsAccessor:
         -------
         xarray.DataTree
         """
-        return with_volumes(self._tree)
-
-    def streamlines(self, plane: str | None = None) -> Figure:
-        """Draw the velocity magnitude of the last snapshot with streamlines, as `taskflow plot` does.
-
-        Parameters
-        ----------
-        plane : str, optional
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
-        from taskflow.plots.look import Look
-        from taskflow.plots.snapshots import draw, plane_through
-
-        return draw(plane_through(last(self._tree), plane), SPEED, Look())
+        return with_volumes(self._records)

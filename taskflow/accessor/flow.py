@@ -7,27 +7,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import xarray as xr
 
+from taskflow.accessor.derived import DerivedFields, last
 from taskflow.analysis import derived, energy_budget, profiles, series, spectra
 from taskflow.analysis.planes import plane_of
-from taskflow.common.derived_names import SPEED
 from taskflow.common.errors import BadInput
 from taskflow.output import at_time, dataset, has_charts, tree
 
 if TYPE_CHECKING:
     import xgcm
-    from matplotlib.figure import Figure
 
     from taskflow.analysis.interface import Interface
 
 
-Records = TypeVar("Records", xr.Dataset, xr.DataTree)
-
-
-class FlowAccessor:
+class FlowAccessor(DerivedFields[xr.DataArray]):
     """Derived quantities of a flow on a box, computed lazily in pieces.
 
     The methods need snapshots, except `grid` (any dataset on cells), `profiles` and `kinetic_energy_budget`
@@ -36,6 +32,10 @@ class FlowAccessor:
 
     def __init__(self, ds: xr.Dataset) -> None:
         self._ds = ds
+
+    @property
+    def _records(self) -> xr.Dataset:
+        return self._cells
 
     def velocity(self) -> xr.Dataset:
         """Return the velocity in cell centres.
@@ -70,39 +70,6 @@ class FlowAccessor:
             vorticity_x, vorticity_y, vorticity_z, 1/T.
         """
         return derived.vorticity(self._cells)
-
-    def q_criterion(self) -> xr.DataArray:
-        """Return Q, the second invariant of the velocity gradient, in cell centres; positive in vortices, NaN in
-        bodies.
-
-        Returns
-        -------
-        xarray.DataArray
-            1/T^2.
-        """
-        return derived.q_criterion(self._cells)
-
-    def speed(self) -> xr.DataArray:
-        """Return the velocity magnitude in cell centres.
-
-        Returns
-        -------
-        xarray.DataArray
-            L/T.
-        """
-        return derived.speed(self._cells)
-
-    def lambda2(self) -> xr.DataArray:
-        """Return the second eigenvalue of S^2 + W^2 in cell centres, negative in vortices and NaN in bodies.
-
-        S and W are the symmetric and antisymmetric parts of the velocity gradient.
-
-        Returns
-        -------
-        xarray.DataArray
-            1/T^2.
-        """
-        return derived.lambda2(self._cells)
 
     def field(self, name: str) -> xr.DataArray:
         """Return a field, recorded or derived: "speed", "vorticity", "vorticity_x", ..., "Q", "lambda2".
@@ -221,23 +188,6 @@ class FlowAccessor:
         if time is not None and "time" not in self._ds.dims:
             raise BadInput(f"time = {time:g}: this dataset is of one time; omit it")
         return droplets(of_cells(last(self._ds) if time is None else at_time(self._ds, time)), phase)
-
-    def streamlines(self, plane: str | None = None) -> Figure:
-        """Draw the velocity magnitude on a plane of the last snapshot, with streamlines.
-
-        Parameters
-        ----------
-        plane : str, optional
-            As for `plane`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-        """
-        from taskflow.plots.look import Look
-        from taskflow.plots.snapshots import draw, plane_through
-
-        return draw(plane_through(last(self._cells), plane), SPEED, Look())
 
     def wall_shear(self, face: str) -> xr.Dataset:
         """Return the shear stress over density on a wall, at the centres of its faces.
@@ -376,11 +326,6 @@ def of_cells(ds: xr.Dataset, kinds: str = "cf") -> xr.Dataset:
             " directions, and select or average what comes out"
         )
     return ds
-
-
-def last(records: Records) -> Records:
-    """Return the last snapshot, or the only one."""
-    return records.isel(time=-1) if "time" in records.dims else records
 
 
 def opened(path: str | Path, group: str = "") -> xr.Dataset | xr.DataTree:

@@ -196,6 +196,12 @@ def test_derived_fields_are_exact_for_linear_flows_on_any_cells(name, keys, tmp_
             assert chart[field].dims == ("time", "k", "j", "i")
             assert {"x_c", "y_c", "z_c"} <= {*chart[field].coords}
             np.testing.assert_allclose(chart[field], value, rtol=1e-9, atol=1e-9)
+            assert chart[field].chunks[0] == (1, 1)
+    np.testing.assert_allclose(records.flow.lambda2()["charts/0/lambda2"], exact["lambda2"], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(records.flow.q_criterion()["charts/0/Q"], exact["Q"], rtol=1e-9, atol=1e-9)
+    turning = records.flow.vorticity()["charts/0"]
+    for axis, part in zip("xyz", curl, strict=True):
+        np.testing.assert_allclose(turning[f"vorticity_{axis}"], part, rtol=1e-9, atol=1e-9)
     with pytest.raises(BadInput, match=r"field\('f'\): unknown field; choose one of speed, vorticity"):
         records.flow.field("f")
 

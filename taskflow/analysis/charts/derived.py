@@ -28,28 +28,34 @@ def fields_of(records: xr.DataTree) -> list[str]:
     return [name for name in cells if name != SOLID]
 
 
-def speed(records: xr.DataTree) -> xr.DataTree:
-    """Return the magnitude `speed` of the velocity in each cell. Raises BadInput if a component was not recorded."""
-    return derived(records, SPEED)
-
-
-def derived(records: xr.DataTree, name: str) -> xr.DataTree:
-    """Return the record of a derived field in each cell, named as in `taskflow.common.derived_names`.
+def derived(records: xr.DataTree, *names: str) -> xr.DataTree:
+    """Return records of derived fields in each cell, named as in `taskflow.common.derived_names`, lazily time by time.
 
     Differences between centres are exact for linear flows on any cells, and one-sided next to the sides of charts. In
     two dimensions w is constant across the plane. Raises BadInput if a velocity component was not recorded.
     """
     if missing := [part for part in VELOCITY if part not in fields_of(records)]:
-        what = "the speed" if name == SPEED else name
+        what = "the speed" if names == (SPEED,) else ", ".join(names)
         raise BadInput(f"output.fields: {what} needs u, v and w; {', '.join(missing)} was not recorded")
     parts = {"/": xr.Dataset(coords=records.coords, attrs=records.attrs)}
     for number, chart in charts(records):
-        u = chart["u"]
-        values = sum(chart[part] ** 2 for part in VELOCITY) ** 0.5 if name == SPEED else None
-        values = OF_GRADIENT[name](gradient(chart)) if values is None else values.values
-        about = {"long_name": WORDS[name], "units": u.attrs.get("units", "1") if name == SPEED else "1"}
-        parts[f"charts/{number}"] = xr.Dataset({name: (u.dims, values, about)}, u.coords, chart.attrs)
+        whole = chart.chunk({str(dim): 1 if dim == "time" else -1 for dim in chart.dims})
+        like = xr.Dataset(dict.fromkeys(names, xr.zeros_like(whole["u"])), whole["u"].coords)
+        fields = xr.map_blocks(_fields, whole, args=(names,), template=like)
+        for name, field in fields.items():
+            units = chart["u"].attrs.get("units", "1") if name == SPEED else "1"
+            field.attrs = {"long_name": WORDS[str(name)], "units": units}
+        parts[f"charts/{number}"] = fields.assign_attrs(chart.attrs)
     return xr.DataTree.from_dict(parts)
+
+
+def _fields(chart: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
+    """Return derived fields of one time of a chart."""
+    u = chart["u"]
+    g = gradient(chart) if set(names) - {SPEED} else np.empty(0)
+    speed = sum(chart[part].values ** 2 for part in VELOCITY) ** 0.5
+    values = {name: speed if name == SPEED else OF_GRADIENT[name](g) for name in names}
+    return xr.Dataset({name: (u.dims, value) for name, value in values.items()}, u.coords)
 
 
 def gradient(chart: xr.Dataset) -> np.ndarray:
