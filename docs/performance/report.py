@@ -17,10 +17,10 @@ from docs.performance import artificial_compressibility, overview, projection, t
 from docs.performance.table import ReportTable, notes
 from taskflow.bench.app import start, study
 from taskflow.bench.tables import Result
-from taskflow.cli.exit_codes import refuse, writing
-from taskflow.cli.format import tell
 from taskflow.common.errors import BadInput
 from taskflow.output import read_report
+from taskflow.terminal.exit_codes import refuse, writing
+from taskflow.terminal.format import tell
 
 PLACE = re.compile(r"(<!-- table of (\w+) -->\n).*?<!-- end -->", re.DOTALL)
 SOURCES = re.compile(r"<!-- sources -->\n.*?<!-- end -->", re.DOTALL)

@@ -22,10 +22,10 @@ import typer
 
 from taskflow.bench.app import start, study
 from taskflow.bench.tables import where
-from taskflow.cli.exit_codes import refuse
-from taskflow.cli.format import table
 from taskflow.common.units import plural
 from taskflow.runtime.host import look
+from taskflow.terminal.exit_codes import refuse
+from taskflow.terminal.format import table
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "performance" / "results"

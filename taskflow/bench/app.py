@@ -18,9 +18,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from taskflow.cli import alone
-from taskflow.cli.exit_codes import Command, Commands, refuse
-from taskflow.cli.format import tell
+from taskflow.terminal.exit_codes import Command, Commands, refuse
+from taskflow.terminal.format import tell
+from taskflow.terminal.process import alone
 
 SYSTEMS = ("taskflow.bench.machine", "taskflow.bench.projection")
 OTHERS = "taskflow.benchmarks"  # the group of entry points

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 
 import typer
 
-from taskflow.cli.exit_codes import refuse, refuse_options
+from taskflow.terminal.exit_codes import refuse, refuse_options
 
 if TYPE_CHECKING:
     from taskflow.bench.scaling import Growth

@@ -9,10 +9,10 @@ from typing import Any
 
 import typer
 
-from taskflow.cli.exit_codes import refuse, writing
-from taskflow.cli.format import table
 from taskflow.common.units import plural, significant, size, times
 from taskflow.output import write_report
+from taskflow.terminal.exit_codes import refuse, writing
+from taskflow.terminal.format import table
 
 PICTURES = (".png", ".svg", ".pdf")
 

@@ -4,28 +4,17 @@ immediate.
 It knows options, terminals and exit codes. It does not know how anything is computed, stored or drawn.
 """
 
-import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 from taskflow.common.namesake import PROBLEM, mixed
+from taskflow.terminal.process import alone
 
-CTRL_C = 130
 TRY_AGAIN = 75
 AGAIN = {"run": ", with --resume", "sweep": ""}  # options with which commands resume
 CHECKING = ("check", "grid")  # commands that read foreign files and compute nothing
-
-
-def _hush() -> None:
-    """Silence the logs of libraries, because errors report what matters. Resources of killed workers are released
-    anyway.
-    """
-    logging.disable()
-    filters = os.environ.get("PYTHONWARNINGS"), "ignore::UserWarning:multiprocessing.resource_tracker"
-    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, filters))
 
 
 def _terminable(how: str) -> None:
@@ -57,16 +46,3 @@ def main() -> None:
         from taskflow.cli.app import app
 
         app(prog_name="taskflow")
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """Let a command have this process to itself: no logs of libraries, and an exit code after Ctrl-C."""
-    try:
-        if "--debug" not in sys.argv:
-            _hush()
-        yield
-    except KeyboardInterrupt:  # while loading: a command itself ends in `Commands`
-        sys.exit(CTRL_C)
-    finally:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(CTRL_C))  # interrupts at exit need no traceback

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from taskflow.cli.exit_codes import Commands, refuse, refuse_options
+from taskflow.bench.app import bench
 from taskflow.cli.files import Window, names
 from taskflow.cli.grid import grid
 from taskflow.cli.options import CaseFile, Jobs, Json, Quiet, RunDirectory, Scheduler, Settings, into, named_once, where
 from taskflow.cli.sweep import sweep
+from taskflow.terminal.exit_codes import Commands, refuse, refuse_options
 
 app = typer.Typer(
     cls=Commands,
@@ -23,8 +23,7 @@ app = typer.Typer(
     epilog="A first flow:  taskflow new cavity.toml,  taskflow run cavity.toml,  taskflow plot cavity",
 )
 app.add_typer(grid, name="grid")
-# Benchmarks are built on top of this command, which knows the group by name only.
-app.add_typer(import_module("taskflow.bench.app").bench, name="bench")
+app.add_typer(bench, name="bench")
 
 
 def _version(asked: bool) -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import taskflow
-from taskflow.cli.exit_codes import refuse, refuse_options, writing
-from taskflow.cli.format import tell
 from taskflow.common.units import plural
+from taskflow.terminal.exit_codes import refuse, refuse_options, writing
+from taskflow.terminal.format import tell
 
 if TYPE_CHECKING:
     from taskflow.plots.look import Look
@@ -218,8 +218,8 @@ def list_droplets(directory: Path, phase: int, time: float | None, out: Path | N
     Raises BadInput if the run has no shares of phases, or no such record.
     """
     from taskflow.analysis.droplets import droplets
-    from taskflow.cli.format import table
     from taskflow.output import STORE, at_time, dataset
+    from taskflow.terminal.format import table
 
     ds = dataset(directory / STORE)
     found = droplets(ds.isel(time=[-1]) if time is None else at_time(ds, time), phase)

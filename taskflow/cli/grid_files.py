@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from taskflow.cli.exit_codes import refuse, writing
-from taskflow.cli.format import say, tell
 from taskflow.common.errors import BadArgument
 from taskflow.common.units import plural, times
 from taskflow.geometry.grids import (
@@ -22,6 +20,8 @@ from taskflow.geometry.grids import (
 )
 from taskflow.geometry.grids.multiblock.plane import normal
 from taskflow.geometry.grids.outline import outlines
+from taskflow.terminal.exit_codes import refuse, writing
+from taskflow.terminal.format import say, tell
 
 CHARTS = 8  # listed at most
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from taskflow.cli.exit_codes import refuse
+from taskflow.terminal.exit_codes import refuse
 
 
 def _settings(prefix: str) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from taskflow.cli.exit_codes import refuse
-from taskflow.cli.format import report, tell
+from taskflow.terminal.exit_codes import refuse
+from taskflow.terminal.format import report, tell
 
 
 def tell_case(path: Path, settings: Sequence[str], *, proves: bool = False, as_json: bool = False) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from taskflow.cases import Case
-from taskflow.cli.format import say, style, table, tell
 from taskflow.cli.watch import ProgressMeter, View, view
 from taskflow.common.rows import Row
 from taskflow.common.units import duration, plural, significant
@@ -21,6 +20,7 @@ from taskflow.runs.directory.record import heading, speed_rows, target
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runtime.cluster.slurm import Slurm
 from taskflow.systems.projection import system_of
+from taskflow.terminal.format import say, style, table, tell
 
 if TYPE_CHECKING:
     from taskflow.runs.block.profiling import Window

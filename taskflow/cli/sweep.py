@@ -35,12 +35,12 @@ def sweep(
 
     Finished runs are kept, and interrupted ones are resumed.
     """
-    from taskflow.cli.format import tell
     from taskflow.cli.run import warn
     from taskflow.runs import sweep as sweeps
     from taskflow.runs.directory.record import heading
     from taskflow.runs.state.remedies import as_keys
     from taskflow.runtime.cluster.slurm import Slurm
+    from taskflow.terminal.format import tell
 
     place, folder = where(slurm, scheduler_file), output or Path(file.stem)
     with as_keys():

@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.cases.timing.schedule import Clock, Tick
-from taskflow.cli.exit_codes import deafen
-from taskflow.cli.format import say, tell
 from taskflow.common.caching import cached_property
 from taskflow.common.text import visible
 from taskflow.common.units import clock, rate
@@ -26,6 +24,8 @@ from taskflow.output import LOG, Tail
 from taskflow.output.log import largest_residual, measured
 from taskflow.output.store.metadata import PSEUDO_TIME
 from taskflow.runs.directory.record import Record, target
+from taskflow.terminal.exit_codes import deafen
+from taskflow.terminal.format import say, tell
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

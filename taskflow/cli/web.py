@@ -15,11 +15,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 import typer
 
-from taskflow.cli.exit_codes import refuse
-from taskflow.cli.format import tell
 from taskflow.cli.watch import Followed
 from taskflow.common.errors import BadInput
 from taskflow.output.log import largest_residual, measured
+from taskflow.terminal.exit_codes import refuse
+from taskflow.terminal.format import tell
 
 HERE = "127.0.0.1"
 NAMES = (HERE, "localhost")  # host names of valid requests: others come from foreign pages

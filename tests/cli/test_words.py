@@ -5,13 +5,14 @@ import json
 import pytest
 
 from taskflow.cases.timing.schedule import Clock, Every
-from taskflow.cli import exit_codes, watch
-from taskflow.cli.exit_codes import complain, ended_by
+from taskflow.cli import watch
 from taskflow.cli.watch import Display, LogLines, ProgressMeter, stage
 from taskflow.common.errors import BadInput, Interrupted, RunFailed
 from taskflow.common.units import clock, duration, plural, rate, size
 from taskflow.flow.stability import StepLimit
 from taskflow.runs.directory.record import heading
+from taskflow.terminal import exit_codes
+from taskflow.terminal.exit_codes import complain, ended_by
 
 NUMBERS = {"dt": 0.1, "cfl": 0.5, "divergence": 1e-9, "residual": None, "iterations": 30}
 

@@ -10,8 +10,8 @@ import typer
 from taskflow.bench.app import start, study
 from taskflow.bench.options import Device, Output, Precision, Settings
 from taskflow.bench.tables import Result, columned, number, present, where
-from taskflow.cli.format import say
 from taskflow.common.units import size
+from taskflow.terminal.format import say
 from tests.performance.kernel_timings import measure_kernels
 
 

@@ -10,7 +10,7 @@ from taskflow.bench.app import start, study
 from taskflow.bench.options import Device, Graphs, Output, Seconds
 from taskflow.bench.tables import Result, number, present, where
 from taskflow.bench.timing import TimingConditions
-from taskflow.cli.format import COLUMN, NAME, say
+from taskflow.terminal.format import COLUMN, NAME, say
 from tests.performance.runtime_costs import measure_runtime
 
 

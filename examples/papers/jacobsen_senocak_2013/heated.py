@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 import taskflow as tf
 from taskflow.bench.tables import Result
 from taskflow.bench.timing import about
-from taskflow.cli.format import say, table
 from taskflow.common.units import times
 from taskflow.runtime.host import choose_device, look
+from taskflow.terminal.format import say, table
 
 HERE = Path(__file__).parent
 RAYLEIGH = ("140", "1e5", "2e5")

@@ -20,8 +20,8 @@ from taskflow.bench.tables import (
     scaled,
     share,
 )
-from taskflow.cli.format import say, table
 from taskflow.common.units import plural, size
+from taskflow.terminal.format import say, table
 
 
 def show_cavity(result: Result) -> None:

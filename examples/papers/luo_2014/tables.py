@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from examples.papers.goal import met
 from taskflow.bench.tables import Columns, Result, columned, conditions, number, share, where
-from taskflow.cli.format import say
 from taskflow.common.units import plural, size, times
+from taskflow.terminal.format import say
 
 
 def show_triangular(result: Result) -> None:

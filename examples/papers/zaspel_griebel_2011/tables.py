@@ -22,8 +22,8 @@ from taskflow.bench.tables import (
     scaled,
     share,
 )
-from taskflow.cli.format import say
 from taskflow.common.units import times
+from taskflow.terminal.format import say
 
 
 def show_step(result: Result) -> None:

@@ -16,11 +16,11 @@ from taskflow.bench.machine import jacobi
 from taskflow.bench.tables import Result, number, where
 from taskflow.bench.team import Request, Team, open_team
 from taskflow.bench.timing import about
-from taskflow.cli.format import say, table
 from taskflow.common.errors import BadInput
 from taskflow.common.units import plural, size
 from taskflow.runtime.machine import Control, Mapper, Shard, copy_bandwidth
 from taskflow.runtime.machine.channel import PREFERENCE, Deadline, channel_problem
+from taskflow.terminal.format import say, table
 
 SIZES = (8, 4096, 65536, 1 << 20)
 SAMPLES = 20, 5000  # least and most

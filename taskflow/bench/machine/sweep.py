@@ -15,12 +15,12 @@ from taskflow.bench.scaling import Growth, Size, scaled
 from taskflow.bench.tables import Result, arranged, by, conditions, grown, number, share
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import BESIDE, PRECISION, PassJob, PassTiming, TimingConditions, describe, moving
-from taskflow.cli.format import say, table
 from taskflow.common.units import significant, size, times
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import Send
+from taskflow.terminal.format import say, table
 
 
 def measure_sweep(

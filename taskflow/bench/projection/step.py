@@ -14,7 +14,6 @@ from taskflow.bench.steps import check_memory, check_state, costs, flow_state
 from taskflow.bench.tables import Columns, Result, Units, about, conditions, listed, reached
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import PRECISION, PassJob, PassTiming, TimingConditions, describe
-from taskflow.cli.format import say
 from taskflow.common.units import times
 from taskflow.flow import Monitor, NavierStokes
 from taskflow.runs.state.setup import RunSetup
@@ -23,6 +22,7 @@ from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Triple
 from taskflow.runtime.tasks import counts, plan
 from taskflow.systems.projection import Projection
+from taskflow.terminal.format import say
 
 COUNTED = 5  # steps over which varying iterations are averaged
 STATE = ("iterations", "rounds", "divergence", "residual", "kinetic_energy")  # values reported by `End`

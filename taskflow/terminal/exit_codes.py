@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from taskflow.cli.format import style, tell
 from taskflow.common.errors import IN_PROGRAM, BadInput, Interrupted, TaskflowError
 from taskflow.common.registry import author
 from taskflow.common.units import plural
+from taskflow.terminal.format import style, tell
 
 FAILED = TaskflowError.exit_code
 MOST = 100  # lines of errors
