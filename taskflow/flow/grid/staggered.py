@@ -143,9 +143,7 @@ class StaggeredGrid:
         return self.origin[axis] + self.spacing[axis] * (np.arange(start, stop) + (0.0 if on_face else 0.5))
 
     def distances(self, location: Point, axis: int, start: int, stop: int) -> np.ndarray:
-        """Return the distances along an axis between the values at `location` in the cells [start, stop) and the next
-        ones.
-        """
+        """Return the distances along an axis between values at `location` in cells [start, stop) and the next."""
         if not self.edges[axis]:
             return np.full(stop - start, self.spacing[axis])
         return np.diff(self.coordinates(location, axis, start, stop + 1))

@@ -97,9 +97,7 @@ class Steadiness:
             yield keep_quantity(f[name], f[was(name)], over=box)
 
     def compare(self, f: Roles) -> Iterator[Launch]:
-        """Yield the launches for the scalars speed and changed_u, and changed_NAME, highest_NAME and lowest_NAME of
-        scalars.
-        """
+        """Yield the launches for speed, changed_u, and changed_NAME, highest_NAME and lowest_NAME of scalars."""
         box = self.grid.box
         if self.flows:
             now = tuple(f[name] for name in VELOCITY)

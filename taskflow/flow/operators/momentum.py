@@ -31,9 +31,7 @@ from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scala
 
 @dataclass(frozen=True)
 class Advection:
-    """Advection scheme of momentum: second-order central differences. `ghost` is the number of ghost layers that it
-    reads.
-    """
+    """Advection scheme of momentum: central differences of second order, reading `ghost` layers."""
 
     ghost: ClassVar[int] = 1
 

@@ -108,9 +108,7 @@ class Lines:
     def solve(
         self, f: Roles, leaks: str, s: LayeredSpectrum, *, over: Box, dt: str, diffusivity: float
     ) -> Iterator[Launch]:
-        """Replace d by the solution in the field rhs, on the cells of the nodes. `leaks` is the field that `find`
-        wrote.
-        """
+        """Replace d by the solution in rhs, on the cells of the nodes. `leaks` is the field that `find` wrote."""
         values = f.pencils if self.cut else f.rhs
         if self.cut:
             yield transfer(f.cut_lines, f.rhs, over=over)

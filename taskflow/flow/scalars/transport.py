@@ -36,9 +36,7 @@ NEW_FACE_VELOCITY = Components(u_new=Read[ACROSS_X], v_new=Read[ACROSS_Y], w_new
 
 @dataclass(frozen=True)
 class Transport:
-    """Diffusivity of q, a uniform source (q per time), and the direction of `implicit` diffusion, which `transport`
-    omits.
-    """
+    """Diffusivity of q, a uniform source (q per time), and the direction of `implicit` diffusion, omitted here."""
 
     diffusivity: float
     source: float = 0.0
@@ -69,10 +67,7 @@ def bounded_euler(
     q_faces: ReadShort | None, q_new: Write,
     *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float | None,
 ) -> None:  # fmt: skip
-    """q_new = q + dt H(q), in cells, with H of the mean of both velocities.
-
-    Eddies (nu_t, prandtl) and bodies (q_faces) act as in `transport`.
-    """
+    """q_new = q + dt H(q), in cells, with H of the mean of both velocities. Eddies and bodies as in `transport`."""
 
 
 @task(kernel=KERNELS / "scalars" / "bounded.cu")
