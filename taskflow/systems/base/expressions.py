@@ -90,9 +90,7 @@ ALIKE = ("minimum", "maximum")
 
 
 def unlike_terms(source: str, fields: tuple[str, ...]) -> list[str]:
-    """Return the problems with dimensions of a valid formula of these fields, as text. Pressures are over the density,
-    and each scalar is a separate quantity.
-    """
+    """Return the problems with dimensions of a formula of these fields. Pressures are over the density."""
     reader = _Reader({**{name: {name: Fraction(1)} for name in fields}, **KNOWN}, " ".join(source.split()))
     reader.of(syntax(source))
     return reader.problems
@@ -207,9 +205,7 @@ class InitialForce:
 
     @cached_property
     def _fields(self) -> dict[str, np.ndarray] | None:
-        """The initial values of the fields in it and of the field it acts on; None if one is not an expression, for
-        example from another run.
-        """
+        """Initial values of the fields in it and the one it acts on; None if one is not an expression."""
         if self.case.initial.source is not None:
             return None
         profiles = initial_profiles(self.case)

@@ -62,7 +62,6 @@ def implicit(case: Case) -> Implicit:
 
 
 def _buoyancy(case: Case) -> flow.Buoyancy | None:
-    """Return the buoyancy of warm fluid; None if temperature exerts no force."""
     if case.heat is None or case.heat.expansion == 0 or not any(case.body.gravity):
         return None
     return flow.Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
@@ -114,7 +113,6 @@ class SideValues:
 
 
 def _boundaries(case: Case, grid: flow.StaggeredGrid) -> Boundaries:
-    """Return the boundary conditions on non-periodic faces, and on openings in them."""
     conditions = {place: _condition(case, grid, side, face, place) for _, face, place, side in case.conditions}
     sides, opened = {face: conditions[f"boundaries.{face}"] for face in case.boundaries.sides}, []
     for n, table in enumerate(case.openings, start=1):
@@ -130,7 +128,6 @@ def _boundaries(case: Case, grid: flow.StaggeredGrid) -> Boundaries:
 def _condition(
     case: Case, grid: flow.StaggeredGrid, side: Boundary, face: str, place: str
 ) -> flow.BoundaryCondition:  # fmt: skip
-    """Return the boundary condition on a face, or on an opening in it."""
 
     def most(key: str, value: Timed, values: SideValues) -> float:
         if key not in values.placed:

@@ -24,9 +24,7 @@ LEAST, MOST, VALUES = 2, 16, 2**25  # states of a picture that may wait to be dr
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture for blocks: its name, the fields by role and the cells that it needs, its interval, and the number of
-    pictures that may wait to be drawn.
-    """
+    """A picture for blocks: name, fields by role, their cells, interval, and the `most` that may wait to be drawn."""
 
     name: str
     roles: tuple[str, ...]
@@ -92,7 +90,6 @@ def orders_of(
 
 
 def _role(name: str, known: set[str]) -> str:
-    """Return the role of a field in cell centres."""
     return CENTRED + name if name in VELOCITY and name in known else name
 
 

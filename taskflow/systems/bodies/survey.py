@@ -94,7 +94,6 @@ def _part(bodies: Bodies, name: str, count: np.ndarray, volume: np.ndarray, gaps
 
 
 def _check_places(bodies: Bodies) -> None:
-    """Raise BadInput if a body is outside the domain."""
     grid = bodies.grid
     for number, shape in enumerate(bodies.solids.shapes if bodies.moving else bodies.shapes, start=1):
         low, high = shape.bounds
