@@ -32,10 +32,7 @@ class Window:
 
 @dataclass(eq=False)
 class Profiling:
-    """The profiling window of one block's run. It starts after the best overlap has been found.
-
-    Without a window nothing is done.
-    """
+    """The profiling window of one block's run, if any, after the best overlap has been found."""
 
     window: Window | None
     shard: Shard

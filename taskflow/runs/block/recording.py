@@ -127,9 +127,7 @@ class Records:
                 averaging.begin(now)
 
     def take(self, before: Tick, now: Tick, stopped: Tick | None) -> None:
-        """Record everything scheduled now and not at `before`. `stopped` is the tick scheduled before a request to
-        stop. Collective.
-        """
+        """Record everything scheduled since `before`. `stopped`: the tick before a request to stop. Collective."""
         if now.output:
             self._derive(now)
             planned = stopped is None or stopped.output
@@ -198,9 +196,7 @@ class Records:
             recording.sync()
 
     def stored(self) -> Callable[[], dict[str, Any]]:
-        """Return a function for a checkpoint: it flushes the present records of this block to disk and returns their
-        checksums, by group.
-        """
+        """Return a function for checkpoints that flushes this block's records and returns their checksums, by group."""
         times = {group: recording.sum_of_times for group, recording in self._groups.items()}
 
         def settled() -> dict[str, Any]:

@@ -74,9 +74,7 @@ class Stepping:
         self._sanity.driven()
 
     def take(self, before: Tick, tick: Tick) -> Tick:
-        """Take the step from `before` planned to `tick`; return its actual end. Raises RunFailed if no step is short
-        enough. Collective.
-        """
+        """Take the planned step. Return its actual end. Raises RunFailed if no step is short enough. Collective."""
         if self.fixed:
             self._advance(before, tick)
         else:
@@ -89,7 +87,6 @@ class Stepping:
         return tick
 
     def _tried(self, before: Tick, tick: Tick) -> Tick:
-        """Repeat the step until it is short enough."""
         scalars, pace, clock, model = self._shard.scalars, self.pace, self._spec.clock, self._spec.model
         kept, attempts = self._kept(), 1
         while True:

@@ -24,10 +24,7 @@ LATEST = 10  # lines of the log over which the speed is measured
 
 
 class Record:
-    """The files of a run directory: tables of its case, its report (empty if missing), lines of its log.
-
-    Raises BadInput, as `look` does, if the directory is not a run.
-    """
+    """Tables of the case, report and log of a run directory. Raises BadInput, as `look` does, if it is not a run."""
 
     def __init__(self, directory: Path) -> None:
         self.directory, self._tail = directory, Tail(directory / LOG)
@@ -90,9 +87,7 @@ class Record:
         return f"running{'' if here else ', as far as this host can tell'}: {where}{latest}"
 
     def _computed_by(self) -> tuple[str, bool | None]:
-        """Return the process that computes the run, and True if it is still active, which requires a lock; None if it
-        is not visible from this host.
-        """
+        """Return the process of the run, and True if active, which needs a lock; None if not visible from here."""
         leader = self.report["leader"]
         known = f"process {leader['process']} on {leader['host']}"
         try:

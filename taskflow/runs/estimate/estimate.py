@@ -59,9 +59,7 @@ class Estimate(MemoryEstimate):
 
     @cached_property
     def bandwidth(self) -> float:
-        """The copy bandwidth of all devices together, in bytes per second: of one GPU for all, or of the cores of
-        the blocks.
-        """
+        """Copy bandwidth of all devices together, bytes per second: of one GPU for all, or of the blocks' cores."""
         if self.device == "gpu":
             return known_copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in self.placed})
         cores = min(self.placed[0].cores, self.threads * len(self.placed))

@@ -24,9 +24,7 @@ ALIKE = 1.05  # numbers with a smaller ratio are one
 
 @dataclass(frozen=True)
 class StepCount:
-    """A number of steps, with `most` for the fastest possible flow, and its basis; `exact` if the case gives it.
-    `first` is the length of the first step.
-    """
+    """A number of steps, `most` for the fastest flow, its basis, if it is `exact`, and the length of the `first`."""
 
     count: int
     basis: str

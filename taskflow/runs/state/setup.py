@@ -110,9 +110,7 @@ class RunSetup(DiscreteCase):
 
     @cached_property
     def origin(self) -> InitialState | None:
-        """The state of another run or file from which it starts; None if the case has formulas. Raises BadInput if it
-        cannot be read, or does not suit the case.
-        """
+        """The saved state from which it starts, None with formulas. Raises BadInput if unreadable or unsuitable."""
         return InitialState.of(self)
 
     @cached_property
