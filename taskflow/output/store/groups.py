@@ -33,10 +33,7 @@ TIME_CHUNK = 1024  # times that one commit rewrites
 def open_group(
     path: str | Path, group: str, mode: Literal["r", "r+"] = "r+"
 ) -> tuple[zarr.Group, dict[str, zarr.Array]]:
-    """Return a group of a store and its arrays by name, including time and arrays of charts ("charts/0/p").
-
-    Raises Damaged if it cannot be read.
-    """
+    """Return a group and its arrays by name, with time and charts ("charts/0/p"). Raises Damaged if unreadable."""
     folder, name = Path(path, group), ""
     try:
         node = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False, zarr_format=3)
@@ -136,10 +133,7 @@ def add_array(
     packing: BloscCodec | None = None,
     **options: Any,
 ) -> zarr.Array:
-    """Create an array in a group, with chunks (default: one) that are packed if requested and end in their checksum.
-
-    Other options are passed to zarr.create_array.
-    """
+    """Create an array with chunks (default: one), packed if requested, that end in their checksum."""
     return group.create_array(
         name,
         shape=shape,
