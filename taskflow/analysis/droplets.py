@@ -47,9 +47,7 @@ def droplets(ds: xr.Dataset, phase: int = 1, layers: int | None = None) -> xr.Da
 
 @dataclass
 class _Layers:
-    """Some layers of cells, with labels, 0 for none: of cells with at least half a share, and `spread` to others.
-    `rows` are their numbers, also beyond periodic ends.
-    """
+    """Some layers of cells (`rows`, also beyond periodic ends), with labels of cells of half a share, and `spread`."""
 
     rows: range
     share: np.ndarray
@@ -114,9 +112,7 @@ class _Parts:
         return _Layers(rows, share, labels, spread)
 
     def _join(self, ahead: np.ndarray, behind: np.ndarray, axis: int | None = None) -> None:
-        """Join the labels of identical or adjacent cells. The cells `ahead` belong one length further along a periodic
-        axis.
-        """
+        """Join labels of identical or adjacent cells. Those `ahead` belong a length further along a periodic axis."""
         shift = np.zeros(3)
         if axis is not None:
             shift[axis] = self.lengths[axis]

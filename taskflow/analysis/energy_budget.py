@@ -61,7 +61,6 @@ def kinetic_energy_budget(ds: xr.Dataset, axis: str | None = None) -> xr.Dataset
 
 
 def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
-    """Yield each term with its name."""
     known, k = conditions(of.ds), of.energy
     nothing, lines, shear = xr.zeros_like(k), of.lines, of.shear
     viscosity, expansion = known.viscosity, known.thermal_expansion
@@ -88,10 +87,7 @@ def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Moments of fluctuations in time in each cell, of statistics with a budget.
-
-    Directions denote the velocities along them: covariance("x", "z") is <u'w'>.
-    """
+    """Moments of fluctuations in time per cell. Directions denote velocities: covariance("x", "z") is <u'w'>."""
 
     ds: xr.Dataset
     axes: str = "xyz"  # along which the moments vary
@@ -144,10 +140,7 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class MomentsOverPlanes(Moments):
-    """Moments of deviations from the mean over time and planes across the axis in `axes`.
-
-    They include the deviations of means over time.
-    """
+    """Moments of deviations from the mean over time and planes across the axis in `axes`, also of means in time."""
 
     @cached_property
     def means(self) -> xr.Dataset:
@@ -190,5 +183,4 @@ def _covariance(ds: xr.Dataset, a: str, b: str) -> xr.DataArray:
 
 
 def _stress(a: str, b: str) -> str:
-    """Return the name of a mean subgrid-scale stress."""
     return f"mean_eddy_stress_{min(a, b)}{max(a, b)}"

@@ -93,8 +93,7 @@ def _chosen(directory: str | Path, count: int) -> range:
 
 
 def _film(directory: str | Path, name: str, out: str | Path | None, fps: int) -> tuple[Path, AbstractMovieWriter]:
-    """Return the file to write, and its writer. Raises BadInput if its format has no writer, or `fps` is out of range.
-    """
+    """Return the file to write, and its writer. Raises BadInput if the format has none, or `fps` is out of range."""
     from matplotlib.animation import FFMpegWriter, PillowWriter  # loads modules that a single picture does not need
 
     if not 0 < fps <= FASTEST:
@@ -121,9 +120,7 @@ def _ends(values: np.ndarray, name: str) -> np.ndarray:
 
 
 def _cut(record: xr.DataTree) -> str | None:
-    """Return the default plane of a film: the plane of its first snapshot, also if the grid rotates. None in two
-    dimensions.
-    """
+    """Return the plane of a film's first snapshot, also if the grid rotates; None in two dimensions."""
     return None if flat_plane(record) else cut_plane(record, None).normal
 
 

@@ -29,7 +29,6 @@ def given_ranges(records: xr.Dataset | xr.DataTree) -> dict[str, tuple[float, fl
 
 
 def _first(records: xr.Dataset | xr.DataTree, name: str) -> Iterator[xr.DataArray]:
-    """Yield the values of a field in the first snapshot."""
     parts = [records] if isinstance(records, xr.Dataset) else [chart for _, chart in charts(records)]
     for part in parts:
         if name in part and part.sizes.get("time", 0):
