@@ -94,7 +94,6 @@ class Moments:
 
     @property
     def means(self) -> xr.Dataset:
-        """Means and covariances."""
         return self.ds
 
     @cached_property

@@ -46,7 +46,6 @@ class ChartDrawing:
         draw(plane_through(record, plane), name, look, lines=False).savefig(path, dpi=DPI)
 
     def _record(self, words: Mapping[str, str], about: Numbers, fields: Boxes) -> xr.DataTree:
-        """Return the record of a snapshot with the given fields."""
         parts = {"/": xr.Dataset(attrs=self._attributes).assign_coords(time=about["time"])}
         for number, chart in enumerate(self._charts):
             filled = {

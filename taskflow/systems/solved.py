@@ -45,7 +45,6 @@ class DiscreteCase(PartitionedCase):
 
     @cached_property
     def system(self) -> System:
-        """The system of equations of the case."""
         return system_of(self.case)(self)
 
     @cached_property

@@ -46,7 +46,6 @@ class ChartsSource:
         self._vertices = [vertices_of(chart) for chart in self._charts]
 
     def is_on(self, vertices: Sequence[np.ndarray]) -> bool:
-        """Return True if these are its vertices."""
         pairs = zip(self._vertices, vertices, strict=False)
         return len(self._vertices) == len(vertices) and all(np.array_equal(one, other) for one, other in pairs)
 

@@ -41,7 +41,6 @@ def across(vertices: np.ndarray, axis: int) -> np.ndarray:
 
 
 def with_volumes(records: xr.DataTree) -> xr.DataTree:
-    """Return the `volume` of each cell."""
     about = {"long_name": "volume of cells", "units": UNITS}
     parts = {"/": xr.Dataset(attrs=records.attrs)}
     for number, chart in charts(records):

@@ -132,7 +132,6 @@ def cut_plane(records: xr.DataTree, text: str | None) -> CutPlane:
 
 
 def cut_mesh(records: xr.DataTree, plane: CutPlane) -> PlaneMesh:
-    """Return the cut through a grid."""
     normal, parts = "xyz".index(plane.normal), [vertices_of(chart) for _, chart in charts(records)]
     sign = 1 if any((x[normal] > plane.position).any() for x in parts) else -1  # the upper end has cells below it
     cut = [crossed(sign * (x[normal] - plane.position) > 0) for x in parts]

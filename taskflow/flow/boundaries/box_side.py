@@ -55,7 +55,6 @@ class BoxSide:
 
     @property
     def place(self) -> str:
-        """Its table in a case."""
         return self.part.place if self.part else f"boundaries.{self.face}"
 
     @property
@@ -65,7 +64,6 @@ class BoxSide:
 
     @property
     def axis(self) -> int:
-        """The axis normal to the side."""
         return frame(self.face)[0]
 
     @property

@@ -57,7 +57,6 @@ class Grid:
             object.__setattr__(self, name, value)
 
     def width(self, axis: int, cell: int) -> float:
-        """Return the width of a cell along an axis."""
         return self.spacing[axis]
 
     def distance(self, axis: int, face: int) -> float:
@@ -70,7 +69,6 @@ class Grid:
         return self.width(axis, self.cells[axis] - 1 if face.endswith("max") else 0)
 
     def length(self, axis: int) -> float:
-        """Return the length of the domain along an axis."""
         return self.spacing[axis] * self.cells[axis]
 
     def ends(self, axis: int) -> tuple[float, float]:

@@ -51,7 +51,6 @@ class StaggeredGrid:
 
     @property
     def uniform(self) -> Flags:
-        """True for directions of uniform cells."""
         return triple(not edges for edges in self.edges)
 
     @property
@@ -75,7 +74,6 @@ class StaggeredGrid:
         return int(np.abs(self.faces(axis) - place).argmin())
 
     def widths(self, axis: int) -> np.ndarray:
-        """Return the cell widths along an axis."""
         return np.diff(self.faces(axis))
 
     def narrowest(self, axis: int) -> float:

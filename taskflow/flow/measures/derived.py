@@ -99,7 +99,6 @@ class Derived:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Fields, by role."""
         return tuple(self.formulas)
 
     @property

@@ -39,7 +39,6 @@ class Formula:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Fields in the formula, by role."""
         return tuple(name for name in self.names if name not in (*COORDINATES, TIME))
 
 

@@ -68,7 +68,6 @@ class Lines:
 
     @property
     def cut(self) -> bool:
-        """True if blocks cut the lines."""
         return self.blocks[self.axis] > 1
 
     def in_cells(self, low: float, high: float) -> LayeredSpectrum:

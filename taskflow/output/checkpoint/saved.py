@@ -166,7 +166,6 @@ def _checkpoint(path: Path, time: float | None, latest: float) -> Checkpoint | N
 
 
 def _times(path: Path) -> Iterator[tuple[Path, float]]:
-    """Yield the folders of checkpoints and their times."""
     for folder in Checkpoints(path / CHECKPOINTS, "").paths():
         with suppress(Damaged):
             yield folder, float(manifest(folder)["state"]["time"])

@@ -44,7 +44,6 @@ def checksum(data: np.ndarray | bytes | memoryview) -> bytes:
 
 
 def ends_in_checksum(data: np.ndarray | bytes) -> bool:
-    """Return True if data ends in its checksum."""
     flat = np.frombuffer(data, np.uint8)
     return flat.size >= SIZE and checksum(flat[:-SIZE]) == flat[-SIZE:].tobytes()
 

@@ -95,7 +95,6 @@ def begin_pictures(directory: Path, orders: Sequence[PictureOrder]) -> None:
 
 
 def listed(directory: Path) -> list[PictureOrder]:
-    """Return all pictures of a run."""
     orders: list[dict[str, Any]] = json.loads((directory / PICTURES / PARTS / LIST).read_text(encoding="utf-8"))
     return [PictureOrder(**{key: _tuples(value) for key, value in order.items()}) for order in orders]
 

@@ -59,7 +59,6 @@ def array_of(group: zarr.Group, name: str) -> zarr.Array:
 
 
 def arrays_of(group: zarr.Group) -> Iterator[tuple[str, zarr.Array]]:
-    """Yield the arrays of a group and of its charts, by path."""
     yield from group.arrays()
     charts = group.get(CHARTS)
     for number, chart in charts.groups() if isinstance(charts, zarr.Group) else ():
@@ -114,7 +113,6 @@ def consolidate(path: str | Path, group: str = "") -> None:
 
 
 def _members(folder: Path, above: str = "") -> Iterator[str]:
-    """Yield the paths of groups and arrays below a folder."""
     for file in folder.glob("*/zarr.json"):
         name = f"{above}{file.parent.name}"
         yield name

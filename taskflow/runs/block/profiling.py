@@ -63,7 +63,6 @@ class Profiling:
             self._profiler.start()
 
     def end(self) -> None:
-        """End the window."""
         if self._profiler is not None:
             self._profiler.stop()
             self.timeline, self._profiler = self._profiler.timeline, None

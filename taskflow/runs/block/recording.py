@@ -73,7 +73,6 @@ class StateLog:
 
     @property
     def checksum(self) -> int:
-        """The checksum of these lines."""
         return self._log.checksum(self.planned) if self._log is not None else 0
 
 
@@ -167,7 +166,6 @@ class Records:
             writer.drain()
 
     def close(self) -> None:
-        """End writing."""
         for writer in self._writers:
             writer.close()
 
@@ -176,7 +174,6 @@ class Records:
         return [self.writer, *([self._pictures.writer] if self._pictures else [])]
 
     def flush(self) -> None:
-        """Write all copied records."""
         for recording in self._groups.values():
             recording.flush()
 
@@ -224,7 +221,6 @@ class Records:
 
     @property
     def status(self) -> dict[str, WriteStatus]:
-        """The status of each group, for the client."""
         return {group: recording.status for group, recording in self._groups.items()}
 
 

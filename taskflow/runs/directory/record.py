@@ -60,7 +60,6 @@ class Record:
 
     @property
     def title(self) -> str:
-        """The directory and the title of the case."""
         return f"{self.directory}: {self.case.get('title', '')}"
 
     @property
@@ -71,7 +70,6 @@ class Record:
 
     @property
     def state(self) -> str:
-        """The state of the run."""
         ended = self.report.get("ended")
         if ended in ("end", "steady", "stalled", "interrupted", "stopped"):
             return heading(self.report)
@@ -175,7 +173,6 @@ def heading(report: Mapping[str, Any]) -> str:
 
 
 def speed_rows(report: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield rows on the speed of a run."""
     if report["steps"] == 0:
         return
     yield Row("loop", f"{duration(report['loop_seconds'])}, {rate(report['cell_steps_per_second'])}")

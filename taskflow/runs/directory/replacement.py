@@ -80,7 +80,6 @@ def ours(directory: Path) -> bool:
 
 
 def has_state(directory: Path) -> bool:
-    """Return True if a run has written its first state."""
     if any((directory / CHECKPOINTS).glob("step-*")):
         return True
     try:

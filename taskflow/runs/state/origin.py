@@ -116,7 +116,6 @@ class InitialState(ABC):
         return ()
 
     def applied_to(self, initial: InitialFields) -> InitialFields:
-        """Return the initial fields of a run with this origin."""
         if self.checkpoint is not None:
             return replace(initial, checkpoint=self.checkpoint)
         more = {"p": None} if (self.unchanged or not self.projected) and self.has("p") else dict.fromkeys(self.sums)
@@ -125,7 +124,6 @@ class InitialState(ABC):
 
     @property
     def row(self) -> Row:
-        """The row of `taskflow check`."""
         if self.checkpoint is not None:
             return Row("start", f"{self.state.where}, time {self.state.time:g}, continued bitwise")
         then = ", then made free of divergence" if self.projected else ""

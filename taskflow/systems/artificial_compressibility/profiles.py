@@ -39,7 +39,6 @@ def largest(grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patc
 
 
 def walls_of(grid: MultiBlockGrid, sides: Mapping[str, ChartSide]) -> list[Patch]:
-    """Return the patches of all walls, by the tables of sides."""
     return [patch for name, side in sides.items() if side.kind.solid for patch in grid.sides.get(name, ())]
 
 

@@ -54,7 +54,6 @@ def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
 
 
 def passive_of(case: Case, grid: MultiBlockGrid) -> tuple[Passive, ...]:
-    """Return the passive scalars of a case, with their ranges."""
     at_first, boundaries = placed(grid, case.motion), case.table("boundaries")
     ranges = {scalar.name: range_of_scalar(at_first, scalar, boundaries) for scalar in case.scalars}
     return tuple(Passive(one.name, one.diffusivity, ranges[one.name]) for one in case.scalars)

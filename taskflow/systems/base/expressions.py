@@ -57,7 +57,6 @@ def derived(case: Case, grid: StaggeredGrid) -> Derived | None:
 
 
 def derived_metadata(case: Case) -> dict[str, FieldMetadata]:
-    """Return the metadata of each expression and derived field."""
     metadata = {
         table.name: FieldMetadata(table.long_name or table.expression, table.units, expression=table.expression)
         for table in case.expressions
@@ -171,7 +170,6 @@ def _factors(one: Dimension, sign: int) -> Iterator[str]:
 
 
 def forces(case: Case, grid: StaggeredGrid) -> tuple[FieldForce, ...]:
-    """Return the forces of the model."""
     fields = forced_fields(case.heat, case.scalars)
     return tuple(FieldForce(t.on, t.whole(fields).formula, t.cells(grid), grid.origin) for t in case.forcing)
 
@@ -221,7 +219,6 @@ class InitialForce:
 
     @property
     def known(self) -> bool:
-        """True if the initial fields are known."""
         return self._fields is not None
 
     def of(self, time: float) -> np.ndarray:

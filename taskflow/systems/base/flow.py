@@ -69,7 +69,6 @@ class FlowMeasures:
 
     @cached_property
     def monitor(self) -> Monitor:
-        """The measuring program."""
         return Monitor(self.model, derived=self.derived)
 
     @property

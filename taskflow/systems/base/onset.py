@@ -191,7 +191,6 @@ class Causes(Outlook):
                     yield NumberSignal(float(abs(term.factor) * factor), power, term.key, term.value)
 
     def _on_side(self, key: str) -> str:
-        """Return the key that its side has for the key of an opening."""
         if not key.startswith("openings["):
             return key
         number, _, inner = key.removeprefix("openings[").partition("].")

@@ -100,7 +100,6 @@ class SideValues:
 
     @property
     def condition(self) -> flow.BoundaryCondition:
-        """The boundary condition of the side."""
         return self.table.kind.of(self)
 
     @property

@@ -49,7 +49,6 @@ def pictured(case: Case) -> dict[str, Formula | None]:
 
 
 def pictures_of(case: Case, domain: Domain) -> tuple[Picture, ...]:
-    """Return the pictures of a case."""
     known, pictures = {*case.recordable}, []
     for table in case.pictures:
         roles, boxes = tuple(_role(name, known) for name in table.fields), domain.shown(table)

@@ -168,7 +168,6 @@ class StepCost:
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """The parts of the step, including repetitions."""
         return plan(self.program, Roles.of(tuple(self.partition.fields)))[0]
 
     @cached_property

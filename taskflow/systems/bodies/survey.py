@@ -43,7 +43,6 @@ class Survey:
     warnings: tuple[str, ...] = field(default=())
 
     def rows(self) -> Iterator[Row]:
-        """Yield rows of `taskflow check`."""
         yield Row("bodies", f"{self.all}; {self.fluid:.2%} of the domain is fluid")
         yield from (Row("", f"{part.name}: {part}") for part in self.parts)
         yield from warning_rows(self.warnings)

@@ -54,7 +54,6 @@ class Inflows:
 
     @cached_property
     def sides(self) -> dict[str, BoxSide]:
-        """The sides and openings by their keys."""
         return {side.key: side for side, _ in parts(self.openings.boundaries, self.grid.constants)}
 
     def following(self, instead: Mapping[str, Value]) -> Inflows:
@@ -109,7 +108,6 @@ class Inflows:
         return np.concatenate(found) if found else np.zeros(1)
 
     def described(self) -> Iterator[str]:
-        """Yield a line for each inflow."""
         for key in self.profiles:
             speeds = np.concatenate([part.ravel() for part in self.inward(key, 0.0)])
             often = " at first, and changes in time" if self.varies else ""

@@ -134,7 +134,6 @@ class Recording(ABC):
 
     @property
     def status(self) -> WriteStatus:
-        """The status of these records, for the client."""
         return WriteStatus(tuple(self._records), self.complete)
 
 

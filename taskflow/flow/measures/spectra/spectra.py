@@ -71,7 +71,6 @@ class Slabs:
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """Cells of each slab."""
         whole = Box.of(self.cells)
         return tuple(whole.layer(self.axis, 0, low, high) & whole for low, high in pairwise(self.cuts))
 

@@ -40,7 +40,6 @@ class ImplicitDiffusion:
 
     @property
     def lines(self) -> Lines:
-        """The lines along the axis."""
         return Lines(self.axis, self.grid, self.blocks)
 
     @property

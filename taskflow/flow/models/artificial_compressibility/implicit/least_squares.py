@@ -18,7 +18,6 @@ AGAIN = 0.1  # of a vector's length: if less remains, it is orthogonalised again
 
 
 def length(scalars: Scalars) -> float:
-    """Return the length of the `measured` vector."""
     return math.sqrt(_square(scalars))
 
 

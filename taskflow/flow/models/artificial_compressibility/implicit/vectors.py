@@ -50,7 +50,6 @@ class LinearSystem(Protocol):
 
 
 def fields(f: Roles, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the fields in these roles."""
     return tuple(f[name] for name in names)
 
 
