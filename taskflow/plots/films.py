@@ -22,10 +22,9 @@ from taskflow.output import STORE, has_charts
 from taskflow.output.store.reading import box_snapshots, charts, tree
 from taskflow.output.store.rigid_motion import POSE
 from taskflow.plots import DPI
-from taskflow.plots.given import given_ranges
 from taskflow.plots.look import MOST, Look
 from taskflow.plots.pixels import colours_of
-from taskflow.plots.snapshots import Bodies, draw, plane_through, stairs
+from taskflow.plots.snapshots import Bodies, draw, given_ranges, plane_through, stairs
 from taskflow.plots.triangles import Window
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from taskflow.runs.directory.directory import RunDirectory
 from taskflow.runs.directory.pictures import DrawingProcess
 from taskflow.runs.directory.report import broken, opening, summary
 from taskflow.runs.estimate.memory import MemoryEstimate
-from taskflow.runs.estimate.step_count import count_steps
-from taskflow.runs.estimate.step_warnings import step_warnings
+from taskflow.runs.estimate.step_count import count_steps, step_warnings
 from taskflow.runs.state import remedies
 from taskflow.runs.state.origin import check_restart
 from taskflow.runs.state.remedies import OUTPUT

@@ -20,9 +20,9 @@ face values, up to the residual of div(u) and rounding.
 from dataclasses import dataclass
 
 from taskflow.flow.grid import Grid
-from taskflow.flow.grid.implicit import EXPLICIT, Implicit
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.operators.momentum import EXPLICIT, Implicit
 from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Write, task
 
 CROSSINGS, SPREADINGS = 2.0, 3.0

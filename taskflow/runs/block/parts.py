@@ -20,7 +20,7 @@ from taskflow.runs.block.sanity import SanityChecks
 from taskflow.runs.block.stepping import Stepping
 from taskflow.runs.state.closed_faces import CLOSING
 from taskflow.runs.state.restart import RestartPoint
-from taskflow.runs.state.settings import Settings
+from taskflow.runs.state.setup import Settings
 from taskflow.runtime.machine import Control, Shard
 from taskflow.systems.base.pressure import explained
 from taskflow.systems.bodies import Movement

@@ -11,8 +11,7 @@ from taskflow.common.errors import RunFailed
 from taskflow.runs.block.pace import Pace
 from taskflow.runs.block.sanity import Sanity
 from taskflow.runs.block.savepoint import Savepoint, keeper
-from taskflow.runs.state.settings import Settings
-from taskflow.runs.state.setup import BlockSpec
+from taskflow.runs.state.setup import BlockSpec, Settings
 from taskflow.runtime.machine import Keeper, Shard
 from taskflow.runtime.tasks import Cells
 from taskflow.systems.base.pressure import explained

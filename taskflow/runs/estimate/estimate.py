@@ -13,8 +13,7 @@ from taskflow.common.rows import Row, auto, warning_rows
 from taskflow.common.units import plural, size
 from taskflow.flow.measures.statistics import SHARE
 from taskflow.runs.estimate.memory import MemoryEstimate
-from taskflow.runs.estimate.step_count import StepCount, count_steps
-from taskflow.runs.estimate.step_warnings import step_warnings
+from taskflow.runs.estimate.step_count import StepCount, count_steps, step_warnings
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.setup import RunSetup, blocks_of
 from taskflow.runtime.cluster import crowding, placed, processes, slabs, threads_per_block

@@ -27,7 +27,7 @@ from taskflow.runs.notebook import shown_progress
 from taskflow.runs.records import RunRecords
 from taskflow.runs.run import Run, arguments, claimed_directory, stoppable
 from taskflow.runs.state.remedies import as_keys, how_to_resume
-from taskflow.runs.state.settings import Settings
+from taskflow.runs.state.setup import Settings
 from taskflow.runtime.cluster import Blocks, Progress, lasting_client
 from taskflow.runtime.host import SYSTEM
 from taskflow.runtime.machine import Job

@@ -25,7 +25,7 @@ from taskflow.flow.boundaries.vent import Vent
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.forcing.driving import geostrophic_force
 from taskflow.flow.grid import Vector
-from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
+from taskflow.flow.operators.momentum import ALONG, EXPLICIT, Implicit
 from taskflow.flow.scalars.quantity import Entering, release_rate
 from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
 from taskflow.runtime.regions import triple
