@@ -40,10 +40,7 @@ def part_of(ds: xr.Dataset, axis: str) -> int:
 
 
 def goes_round(ds: xr.Dataset, axis: str) -> bool:
-    """Return True if a direction is periodic.
-
-    Raises BadInput for a part of a periodic direction that lacks its last face, or if faces do not match the cells.
-    """
+    """Return True if a direction is periodic. Raises BadInput for a part without its last face, or other faces."""
     if not around(ds, axis):
         raise other_faces(ds, axis)
     if periodic(ds, axis) and ds.sizes[f"{axis}_c"] > 1 and (count := part_of(ds, axis)):

@@ -171,10 +171,7 @@ def _enstrophic(ds: xr.Dataset) -> xr.DataArray:
 
 
 def q_criterion(ds: xr.Dataset) -> xr.DataArray:
-    """Return Q = -(du_i/dx_j) (du_j/dx_i) / 2 in cell centres, positive where rotation exceeds strain.
-
-    J. C. R. Hunt, A. A. Wray, P. Moin 1988, CTR-S88, 193.
-    """
+    """Return Q = -(du_i/dx_j) (du_j/dx_i) / 2 in cells (J. C. R. Hunt, A. A. Wray, P. Moin 1988, CTR-S88, 193)."""
     g = {(a, b): derivative(ds, VELOCITY[a], b) for a in VELOCITY for b in VELOCITY}
     squares = g["x", "x"] ** 2 + g["y", "y"] ** 2 + g["z", "z"] ** 2
     products = g["x", "y"] * g["y", "x"] + g["y", "z"] * g["z", "y"] + g["z", "x"] * g["x", "z"]

@@ -16,7 +16,6 @@ import xarray as xr
 from scipy import ndimage
 
 from taskflow.analysis.derived import bodies, centred
-from taskflow.analysis.joined import Joined
 from taskflow.common.errors import BadInput
 from taskflow.output.store.reading import edges, periodic
 
@@ -45,11 +44,50 @@ def droplets(ds: xr.Dataset, phase: int = 1, layers: int | None = None) -> xr.Da
     return found.dataset()
 
 
+class Joined:
+    """Disjoint sets of labels (1, 2, ...), with a vector between the positions of a label and of its set."""
+
+    def __init__(self) -> None:
+        self._parent, self._shift = [0], [np.zeros(3)]
+        self._endless: dict[int, np.ndarray] = {}
+
+    def add(self, count: int) -> int:
+        """Add labels, each a set, and return the number of earlier labels."""
+        before = len(self._parent) - 1
+        self._parent += range(before + 1, before + 1 + count)
+        self._shift += [np.zeros(3)] * count
+        return before
+
+    def place(self, label: int) -> tuple[int, np.ndarray]:
+        """Return the set of a label, and the shift of its positions."""
+        root, path = label, []
+        while self._parent[root] != root:
+            path.append(root)
+            root = self._parent[root]
+        shift = np.zeros(3)
+        for one in reversed(path):
+            shift = self._shift[one] + shift
+            self._parent[one], self._shift[one] = root, shift
+        return root, shift
+
+    def join(self, ahead: int, behind: int, shift: np.ndarray) -> None:
+        """Join two sets. Positions of the label `ahead` plus `shift` equal positions of the label `behind`."""
+        (a, from_a), (b, from_b) = self.place(ahead), self.place(behind)
+        between = shift + from_b - from_a
+        if a != b:
+            self._parent[a], self._shift[a] = b, between
+            self._endless[b] = self.endless(a) | self.endless(b)
+        elif (round_ := abs(between) > 0.5 * np.max(np.abs(shift), initial=0.0)).any() and np.abs(between).max() > 0:
+            self._endless[a] = self.endless(a) | round_
+
+    def endless(self, root: int) -> np.ndarray:
+        """Return True for axes along which a set extends round a periodic domain."""
+        return self._endless.get(root, np.zeros(3, bool))
+
+
 @dataclass
 class _Layers:
-    """Some layers of cells, with labels, 0 for none: of cells with at least half a share, and `spread` to others.
-    `rows` are their numbers, also beyond periodic ends.
-    """
+    """Some layers of cells (`rows`, also beyond periodic ends), with labels of cells of half a share, and `spread`."""
 
     rows: range
     share: np.ndarray
@@ -114,9 +152,7 @@ class _Parts:
         return _Layers(rows, share, labels, spread)
 
     def _join(self, ahead: np.ndarray, behind: np.ndarray, axis: int | None = None) -> None:
-        """Join the labels of identical or adjacent cells. The cells `ahead` belong one length further along a periodic
-        axis.
-        """
+        """Join labels of identical or adjacent cells. Those `ahead` belong a length further along a periodic axis."""
         shift = np.zeros(3)
         if axis is not None:
             shift[axis] = self.lengths[axis]

@@ -61,7 +61,6 @@ def kinetic_energy_budget(ds: xr.Dataset, axis: str | None = None) -> xr.Dataset
 
 
 def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
-    """Yield each term with its name."""
     known, k = conditions(of.ds), of.energy
     nothing, lines, shear = xr.zeros_like(k), of.lines, of.shear
     viscosity, expansion = known.viscosity, known.thermal_expansion
@@ -88,17 +87,13 @@ def _terms(of: Moments) -> Iterator[tuple[str, xr.DataArray]]:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Moments of fluctuations in time in each cell, of statistics with a budget.
-
-    Directions denote the velocities along them: covariance("x", "z") is <u'w'>.
-    """
+    """Moments of fluctuations in time per cell. Directions denote velocities: covariance("x", "z") is <u'w'>."""
 
     ds: xr.Dataset
     axes: str = "xyz"  # along which the moments vary
 
     @property
     def means(self) -> xr.Dataset:
-        """Means and covariances."""
         return self.ds
 
     @cached_property
@@ -144,10 +139,7 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class MomentsOverPlanes(Moments):
-    """Moments of deviations from the mean over time and planes across the axis in `axes`.
-
-    They include the deviations of means over time.
-    """
+    """Moments of deviations from the mean over time and planes across the axis in `axes`, also of means in time."""
 
     @cached_property
     def means(self) -> xr.Dataset:
@@ -190,5 +182,4 @@ def _covariance(ds: xr.Dataset, a: str, b: str) -> xr.DataArray:
 
 
 def _stress(a: str, b: str) -> str:
-    """Return the name of a mean subgrid-scale stress."""
     return f"mean_eddy_stress_{min(a, b)}{max(a, b)}"

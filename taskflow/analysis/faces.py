@@ -50,9 +50,7 @@ class FaceValues:
         return low, high
 
     def on_faces(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:
-        """Return a quantity on all faces, linear between centres. At an end it is the given value, or the value of the
-        cell.
-        """
+        """Return a quantity on all faces, linear between centres, with given values or the cell's at the ends."""
         low, high = self._beside(q)
         behind, ahead = self._beside(self._half)
         inner = (low * ahead + high * behind) / (behind + ahead)

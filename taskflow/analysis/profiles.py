@@ -38,10 +38,7 @@ class Reference:
 
 
 def read_reference(path: str | Path) -> Reference:
-    """Read a table from a CSV file: comment lines, a header "y,u" or "x,v" with optional "use", rows of numbers.
-
-    Raises BadInput with the line if the file is invalid.
-    """
+    """Read a CSV table: comments, a header "y,u" or "x,v" with optional "use", numbers. BadInput names the line."""
     try:
         text = files.text(path, files.TABLE, "give a file of comma-separated values")
     except BadInput as error:

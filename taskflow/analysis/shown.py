@@ -21,10 +21,7 @@ MOST = 400  # values along a side
 
 
 def shown_on_plane(ds: xr.Dataset, name: str, plane: CutPlane) -> np.ndarray:
-    """Return the values [up, across] of a field, recorded or derived, at the cell centres of a plane.
-
-    In bodies a recorded field is as recorded, a derived one NaN.
-    """
+    """Return values [up, across] on a plane of a recorded field, or of a derived one, which is NaN in bodies."""
     if name == SPEED and name not in ds:
         return np.asarray(np.sqrt(sum(on_plane(ds, component, plane) ** 2 for component in VELOCITY.values())))
     if name not in DERIVED or name in ds:
@@ -56,9 +53,7 @@ def continued(values: np.ndarray) -> np.ndarray:
 
 
 def choices(directory: str | Path) -> dict[str, Any]:
-    """Return the choices for views of a run: names of `fields`, `times` of snapshots, and the default axis to cut
-    across.
-    """
+    """Return the choices for views of a run: `fields`, `times` of snapshots, and the default axis of a plane."""
     ds = box_snapshots(directory)
     return {"fields": known_fields(ds), "times": ds["time"].values.tolist(), "plane": plane_of(ds, None).normal}
 

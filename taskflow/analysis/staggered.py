@@ -90,10 +90,7 @@ class Staggered(xgcm.Grid):
         self._shares = {axis: _share(metrics, dims) for axis, dims in positions.items() if len(dims) > 1}
 
     def interp(self, da: xr.DataArray, axis: Any, **options: Any) -> xr.DataArray:
-        """Interpolate to the other position of each axis, linearly between the two adjacent values.
-
-        With `metric_weighted` the result is xgcm's mean of weighted values.
-        """
+        """Interpolate linearly to the other position of each axis. With `metric_weighted` as xgcm does."""
         for name in [axis] if isinstance(axis, str) else axis:
             da = self._linear(da, name, **options)
         return da

@@ -45,8 +45,7 @@ def _coordinate(name: str, values: Sequence[Any]) -> xr.Variable:
 
 
 def _concat_trees(some: list[Any], along: xr.Variable) -> xr.DataTree:
-    """Concatenate node by node. Cells have the same positions in all runs, but single records may have different times.
-    """
+    """Concatenate node by node. Cells have the same positions in all runs, but records may have different times."""
     if any(not isinstance(tree, xr.DataTree) or tree.groups != some[0].groups for tree in some):
         raise BadInput(f"the runs along {along.dims[0]} differ in their charts; give measure=, a function of a run")
     nodes: dict[str, Any] = {}

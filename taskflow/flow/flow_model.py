@@ -95,9 +95,7 @@ class FlowModel(Model):
         return Setting(self.staggered.box, self.grid, self.fluid, self.obstacles)
 
     def ends(self, name: str) -> Ends:
-        """Return "ghost" for fields with boundary conditions ("sides" if a side is open), "nearest" for shares,
-        curvature and eddy viscosity, else "linear".
-        """
+        """Return "ghost", or with open sides "sides", for prognostic fields, "nearest" for `NEAREST`, else "linear"."""
         if name in VELOCITY or name in (quantity.name for quantity in self.quantities):
             return "sides" if open_sides(self.boundaries) else "ghost"
         return "nearest" if name in NEAREST else "linear"
@@ -180,9 +178,7 @@ class FlowModel(Model):
         return StepLimit(fixed, cfl, diffusion, most, self.scheme, self.frequency, within)
 
     def stability(self, limit: StepLimit) -> Stability | None:
-        """Return which steps within a limit are stable. Bounded quantities are excluded: their own bound is in the
-        limit.
-        """
+        """Return which steps are stable. Bounded quantities are excluded: their own bound is in the limit."""
         part = 1 / self.turbulence.prandtl if self.turbulence else 0.0
         carried = (Transported(q.diffusivity, part) for q in self.quantities if not q.bounded)
         momentum = Transported(self.fluid.viscosity, float(bool(self.turbulence)), self.fluid.advection is not CENTRAL)

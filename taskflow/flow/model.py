@@ -46,9 +46,7 @@ class Model(Protocol):
         return {}
 
     def extra_fields(self, dtype: str) -> tuple[Field, ...]:
-        """Return further fields that programs write: with several values per cell, or not in the precision `dtype` of
-        the others.
-        """
+        """Return further fields of programs: with several values per cell, or not in the precision `dtype`."""
         return ()
 
     def partitions(self, main: Partition) -> tuple[Partition, ...]:
@@ -73,9 +71,7 @@ class Model(Protocol):
         """Yield the program of a time step, which reads the `scalars`."""
 
     def restarted(self, f: Roles, step: int) -> None:
-        """Exchange roles of fields, before the values of a checkpoint are written to them, where the programs of even
-        and odd steps differ.
-        """
+        """Exchange roles of fields, before a checkpoint is restored, where programs of even and odd steps differ."""
         return
 
     @property
@@ -85,9 +81,7 @@ class Model(Protocol):
         return frozenset(moving & self.fields.keys())
 
     def refresh(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Yield the program run after changes of `changeable` fields: ghost values and derived fields that the next
-        step reads.
-        """
+        """Yield the program after changes of `changeable` fields: ghost values and fields that the next step reads."""
         yield from ()
 
     def after_overwrite(self, f: Roles) -> Iterator[Launch | Repeat]:
@@ -95,15 +89,11 @@ class Model(Protocol):
         yield from self.refresh(f)
 
     def restore_sums(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Yield the program run when derived fields were written after `start`: it changes their sources such that the
-        sums of the derived fields are kept.
-        """
+        """Yield the program after derived fields were set: it changes their sources such that their sums are kept."""
         yield from ()
 
     def scalars(self, dt: float, ratio: float) -> dict[str, float]:
-        """Return the numbers that `step` reads, for a step of dt. `ratio` is dt over the last step, 0 in the first
-        step.
-        """
+        """Return the numbers that `step` reads, for a step of dt, `ratio` times the last one, 0 in the first step."""
         return {"dt": dt}
 
     def stage_times(self, time: float, dt: float) -> dict[str, float]:

@@ -208,9 +208,7 @@ def shortest(bounds: Mapping[str, float]) -> float:
 
 
 class Transported(NamedTuple):
-    """An advected quantity, or momentum: its diffusivity, its share of the eddy viscosity, and True for upwind-biased
-    differences.
-    """
+    """An advected quantity: its diffusivity, its share of the eddy viscosity, and if differences are upwind-biased."""
 
     diffusivity: float
     eddies: float
@@ -219,9 +217,7 @@ class Transported(NamedTuple):
 
 @dataclass(frozen=True)
 class Stability:
-    """Stability of the steps of a flow, as long as `limit` allows. `implicit` is the axis of implicit diffusion.
-    Picklable.
-    """
+    """Stability of the steps of a flow within `limit`. `implicit`: the axis of implicit diffusion. Picklable."""
 
     scheme: TimeScheme
     grid: Grid
@@ -240,8 +236,7 @@ class Stability:
         return dt * (advection + self.limit.frequency), dt * most * self.spacings
 
     def share(self, dt: float, cfl: float, eddy: float = 0.0) -> float:
-        """Return the stable share of a step, at most 1: the lesser of the shares with this eddy viscosity and without.
-        """
+        """Return the stable share of a step, at most 1, with and without this eddy viscosity."""
         once = dt * self.spacings
         cases = {(q.diffusivity + q.eddies * nu_t, q.upwind) for q in self.carried for nu_t in (0.0, eddy)}
         return min(self._waves(upwind).longest(cfl, once * nu) for nu, upwind in cases)

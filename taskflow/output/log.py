@@ -39,10 +39,7 @@ class RunLog:
         self.lines, self._sums = len(lines), (before, crc32c(b"".join(lines[-1:]), before))
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Append one record, such as {"step": 10, "time": 0.1}. NaN and infinity become null, because JSON lacks them.
-
-        Raises RunFailed if the disk is full.
-        """
+        """Append a record. NaN and infinity become null, as JSON lacks them. Raises RunFailed if the disk is full."""
         line = json.dumps(plain(record), allow_nan=False, ensure_ascii=False) + "\n"
         with on_disk(f"line {self.lines} of {self._path}"), self._path.open("ab") as file:
             self._guard()
@@ -118,7 +115,6 @@ def _record(path: Path, line: bytes) -> dict[str, Any]:
 
 
 def _object(path: str | Path, text: bytes) -> dict[str, Any]:
-    """Return a JSON object. Raises Damaged if the text is not one."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -91,8 +91,7 @@ def _speedup(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _lines(rows: Sequence[Row]) -> Iterable[tuple[str, str, str, list[Row]]]:
-    """Yield (label, mark, colour, rows) of each shape and overlap. Every line starts with the one block of its shape.
-    """
+    """Yield (label, mark, colour, rows) of each shape and overlap, starting with the one block of its shape."""
     shapes = list(dict.fromkeys(row["shape"] for row in rows))
     for overlap in dict.fromkeys(row["name"] for row in rows if row["blocks"] > 1):
         for number, shape in enumerate(shapes):

@@ -46,7 +46,6 @@ class ChartDrawing:
         draw(plane_through(record, plane), name, look, lines=False).savefig(path, dpi=DPI)
 
     def _record(self, words: Mapping[str, str], about: Numbers, fields: Boxes) -> xr.DataTree:
-        """Return the record of a snapshot with the given fields."""
         parts = {"/": xr.Dataset(attrs=self._attributes).assign_coords(time=about["time"])}
         for number, chart in enumerate(self._charts):
             filled = {
@@ -75,7 +74,6 @@ class ChartDrawing:
 
 
 def _values(record: xr.DataTree, name: str) -> list[np.ndarray]:
-    """Return the values of a recorded or derived field in the cells of each chart."""
     return [chart[name].values for _, chart in charts(shown(record, name))]
 
 
@@ -92,8 +90,7 @@ def _walls(record: xr.DataTree) -> Iterator[Any]:
 
 
 def _faces(chart: xr.Dataset, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vertices [n, xyz] of a patch, and its faces in the format of pyvista, ordered as viewed from outside.
-    """
+    """Return the vertices [n, xyz] of a patch, and its faces in pyvista's format, ordered as viewed from outside."""
     x = np.stack([chart[axis].isel(ranges(VERTICES, patch.vertices)).values for axis in "xyz"])
     order = (0, 3 - patch.axis, 3 - (patch.axis + 1) % 3, 3 - (patch.axis + 2) % 3)  # as areas have it
     x = x.transpose(order)[:, 0]

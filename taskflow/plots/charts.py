@@ -159,8 +159,7 @@ def plot_shares(summary: Mapping[str, Any], path: Path, heading: str) -> Path:
 
 
 def plot_residuals(log: Sequence[Mapping[str, Any]], directory: str | Path, out: str | Path | None) -> Path:
-    """Draw the residual of each equation over the steps of a log, on a logarithmic axis, and return the written file.
-    """
+    """Draw the residual of each equation over the steps of a log, on a logarithmic axis. Return the file."""
     figure = Figure(figsize=(7.5, 4.6), layout="constrained")
     axes = figure.subplots()
     axes.set_yscale("log", nonpositive="mask")

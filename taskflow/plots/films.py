@@ -22,10 +22,9 @@ from taskflow.output import STORE, has_charts
 from taskflow.output.store.reading import box_snapshots, charts, tree
 from taskflow.output.store.rigid_motion import POSE
 from taskflow.plots import DPI
-from taskflow.plots.given import given_ranges
 from taskflow.plots.look import MOST, Look
 from taskflow.plots.pixels import colours_of
-from taskflow.plots.snapshots import Bodies, draw, plane_through, stairs
+from taskflow.plots.snapshots import Bodies, draw, given_ranges, plane_through, stairs
 from taskflow.plots.triangles import Window
 
 if TYPE_CHECKING:
@@ -93,8 +92,7 @@ def _chosen(directory: str | Path, count: int) -> range:
 
 
 def _film(directory: str | Path, name: str, out: str | Path | None, fps: int) -> tuple[Path, AbstractMovieWriter]:
-    """Return the file to write, and its writer. Raises BadInput if its format has no writer, or `fps` is out of range.
-    """
+    """Return the file to write, and its writer. Raises BadInput if the format has none, or `fps` is out of range."""
     from matplotlib.animation import FFMpegWriter, PillowWriter  # loads modules that a single picture does not need
 
     if not 0 < fps <= FASTEST:
@@ -121,9 +119,7 @@ def _ends(values: np.ndarray, name: str) -> np.ndarray:
 
 
 def _cut(record: xr.DataTree) -> str | None:
-    """Return the default plane of a film: the plane of its first snapshot, also if the grid rotates. None in two
-    dimensions.
-    """
+    """Return the plane of a film's first snapshot, also if the grid rotates; None in two dimensions."""
     return None if flat_plane(record) else cut_plane(record, None).normal
 
 

@@ -79,7 +79,6 @@ def _components(values: xr.DataArray) -> list[tuple[xr.DataArray, str, str]]:
 
 
 def _mean(axes: Any, values: xr.DataArray, colour: str) -> None:
-    """Draw the mean of a series where it is settled."""
     try:
         rest = settled(values)
     except BadInput:  # too short

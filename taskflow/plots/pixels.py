@@ -89,9 +89,7 @@ class PixelPlane:
         return figure, axes
 
     def draw(self, axes: Axes, field: str, look: Look, *, lines: bool = True) -> None:
-        """Draw a field: the speed with streamlines if `lines`, phases filled, the temperature with isolines, others
-        with a scale that shows both signs.
-        """
+        """Draw a field: speed with streamlines if `lines`, phases filled, temperature with isolines, else in colour."""
         values, fluid = shown_on_plane(self.ds, field, self.cut), self.values(field)
         if field == "f" and look.plain and min(values.shape) >= 2:
             return self._phases(axes, values)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +16,9 @@ from taskflow.analysis.planes import plane_of
 from taskflow.common.derived_names import SPEED
 from taskflow.common.errors import BadInput
 from taskflow.output import STORE, has_charts
-from taskflow.output.store.reading import box_snapshots, snapshot, snapshot_of, tree
+from taskflow.output.store.metadata import GIVEN
+from taskflow.output.store.reading import box_snapshots, charts, snapshot, snapshot_of, tree
 from taskflow.plots import save
-from taskflow.plots.given import given_ranges
 from taskflow.plots.look import Look
 from taskflow.plots.pixels import Inside, PixelPlane
 
@@ -96,3 +98,26 @@ def _record(directory: str | Path, field: str | None, time: float | None) -> xr.
 
     averaged = fields_of(tree(store, STATISTICS)) if has_charts(store, STATISTICS) else []
     return snapshot_of(directory, time, STATISTICS if field in averaged else "")
+
+
+def given_ranges(records: xr.Dataset | xr.DataTree) -> dict[str, tuple[float, float]]:
+    """Return the ranges of prescribed values on sides, in bodies and at the start of a run, by field.
+
+    Only fields in its snapshots are included. An end is infinite if sources can exceed it.
+    """
+    ranges = {}
+    for key, text in records.attrs.items():
+        name = str(key).removeprefix(GIVEN)
+        first = list(_first(records, name)) if name != key else []
+        if first:
+            low, high = (side if end is None else float(end) for end, side in
+                         zip(json.loads(text), (-math.inf, math.inf), strict=True))  # fmt: skip
+            ranges[name] = min(low, *(float(x.min()) for x in first)), max(high, *(float(x.max()) for x in first))
+    return ranges
+
+
+def _first(records: xr.Dataset | xr.DataTree, name: str) -> Iterator[xr.DataArray]:
+    parts = [records] if isinstance(records, xr.Dataset) else [chart for _, chart in charts(records)]
+    for part in parts:
+        if name in part and part.sizes.get("time", 0):
+            yield part[name].isel(time=0)

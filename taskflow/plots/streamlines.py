@@ -149,7 +149,6 @@ class _Streamlines:
 
 
 def _returns(mine: Mapping[Square, list[tuple[Point, float]]], point: Point, length: float) -> bool:
-    """Return True if a line returns to itself."""
     near = (place for square in _around(point) for place in mine.get(square, ()))
     return any(length - at > TURN and hypot(a - point[0], b - point[1]) < ITSELF for (a, b), at in near)
 

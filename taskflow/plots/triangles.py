@@ -64,7 +64,6 @@ class TrianglePlane:
         return field
 
     def values(self, field: str) -> np.ndarray:
-        """Return all values of a field, in all cells."""
         return np.concatenate([chart[field].values.ravel() for _, chart in charts(shown(self.record, field))])
 
     def panel(self, look: Look) -> tuple[Figure, Axes]:

@@ -23,8 +23,7 @@ from taskflow.runs.directory.directory import RunDirectory
 from taskflow.runs.directory.pictures import DrawingProcess
 from taskflow.runs.directory.report import broken, opening, summary
 from taskflow.runs.estimate.memory import MemoryEstimate
-from taskflow.runs.estimate.step_count import count_steps
-from taskflow.runs.estimate.step_warnings import step_warnings
+from taskflow.runs.estimate.step_count import count_steps, step_warnings
 from taskflow.runs.state import remedies
 from taskflow.runs.state.origin import check_restart
 from taskflow.runs.state.remedies import OUTPUT
@@ -133,7 +132,6 @@ class Attempt(AbstractContextManager["Attempt"]):
         self._opened.close()
 
     def _begin(self, stack: ExitStack, restart: RestartPoint | None, recovery: Recovery) -> None:
-        """Prepare blocks that are ready to start."""
         request = self.request
         case, directory = request.case if restart is None else restart.resumed(request.case), request.directory
         workers = request.client, request.scheduler_file
@@ -229,8 +227,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         return Outcome([status.progress for status in statuses], came, failure, timelines)
 
     def complete(self, outcome: Outcome) -> dict[str, Any]:
-        """Complete the output of ended blocks, and return the report. Raises errors of the run, also if it was stopped.
-        """
+        """Complete the output of ended blocks, and return the report. Raises errors of the run, also if stopped."""
         self.group.close()
         report, keep = self.finish(outcome), self.policy.keep
         if isinstance(outcome.came, Exception):
@@ -245,9 +242,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         return report
 
     def finish(self, outcome: Outcome, reason: str | None = None) -> dict[str, Any]:
-        """Finish the files of a run whose blocks have ended, and return the report, with the `reason` of an early end.
-        Raises errors of the run.
-        """
+        """Finish the files of an ended run. Return the report, with the `reason` of an early end. Raises its errors."""
         directory, profile, policy, about = self.request.directory, self.request.profile, self.policy, self.about
         failure, came = outcome.failure, outcome.came
         if failure is not None:
@@ -287,9 +282,7 @@ class Attempt(AbstractContextManager["Attempt"]):
 def _places(
     cluster: Client | Here, recovery: Recovery, workers: frozenset[str] | None, *, embedded: bool
 ) -> list[Place]:
-    """Return the places for blocks: at first on all or some workers of the cluster, later on the remaining ones of the
-    first attempt.
-    """
+    """Return the places for blocks: at first on some workers, later on the remaining ones of the first attempt."""
     if recovery.blocks is None:
         places = survey(cluster, embedded=embedded, lost=recovery.lost)
         return [place for place in places if workers is None or place.worker in workers] or places

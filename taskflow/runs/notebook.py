@@ -27,9 +27,7 @@ AFTER, BETWEEN = 1.0, 0.2  # seconds of a cell before its bar is there, and from
 
 
 class CellProgress:
-    """The progress of a run, in a line with a bar beneath the cell of a notebook. `shell` is the IPython shell, `show`
-    its display function.
-    """
+    """Progress of a run in a line beneath the cell of a notebook: IPython `shell`, and its function `show`."""
 
     def __init__(self, case: Case, shell: Any, show: Callable[..., Any]) -> None:
         self._case, self._shell, self._show = case, shell, show

@@ -51,10 +51,7 @@ class Parameter:
 
     @property
     def index(self) -> Sequence[Any]:
-        """The coordinate of its dimension: its numbers or texts.
-
-        Of vectors the first component that differs everywhere, else the number of the point.
-        """
+        """The coordinate: numbers or texts, of vectors the first distinct component, else the number of the point."""
         columns = _columns(self.dimension, [row[0] for row in self.values])
         if self.dimension in columns:
             return columns[self.dimension].tolist()

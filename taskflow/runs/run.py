@@ -95,7 +95,6 @@ class Run(RunRecords):
         return self.dataset(STATISTICS)
 
     def _repr_html_(self) -> str:
-        """Return the end of the run and its last snapshot, for a notebook."""
         left_out = "time" if PSEUDO_TIME in self.report else None
         table = {key: self.report[key] for key in SHOWN if key in self.report and key != left_out}
         return as_html(repr(self), table, self.dataset)
@@ -234,7 +233,6 @@ def stoppable() -> Iterator[None]:
 
 
 def _restart_point(directory: RunDirectory, case: Case) -> RestartPoint | None:
-    """Return the restart point of the run in a directory; None for its beginning."""
     if directory.bare():
         return None
     if starts_over(directory.path, case, directory.report()):
@@ -263,10 +261,7 @@ def _computed(request: RunRequest, restart: RestartPoint | None) -> dict[str, An
 
 
 def _again(loss: Lost, restart: RestartPoint | None, request: RunRequest, recovery: Recovery) -> RestartPoint | None:
-    """Return the restart point after a loss: the newest checkpoint, or None for the beginning.
-
-    Raises RunFailed if a restart is not allowed, or impossible.
-    """
+    """Return the restart point after a loss, None for the beginning. Raises RunFailed if none is allowed."""
     if not recovery.attempts:
         raise loss
     try:
@@ -286,10 +281,7 @@ def _again(loss: Lost, restart: RestartPoint | None, request: RunRequest, recove
 def _otherwise(
     failure: Avoidable, restart: RestartPoint | None, request: RunRequest, recovery: Recovery
 ) -> tuple[RunRequest, RestartPoint | None]:
-    """Return the run with changes of its case that avoid a failure, and its restart point; None for the beginning.
-
-    Raises RunFailed if it cannot continue.
-    """
+    """Return the run with changes that avoid a failure, and its restart point. Raises RunFailed if impossible."""
     changed = replace(request, case=request.case.replace(**failure.changes))
     if changed.case.checkpoint.every is not None or restart is not None:
         restart = _newest(failure, restart, changed)
@@ -301,10 +293,7 @@ def _otherwise(
 
 
 def _newest(loss: RunFailed, before: RestartPoint | None, request: RunRequest) -> RestartPoint | None:
-    """Return the newest checkpoint of a run that started from `before`; None if it has none and may start over.
-
-    Raises RunFailed if it cannot continue.
-    """
+    """Return the newest checkpoint, or None if the run may start over. Raises RunFailed if it cannot continue."""
     checkpoint, skipped = usable(request.directory.path, request.case, contents=False)
     _warn_of(skipped)
     if checkpoint is not None:

@@ -126,7 +126,6 @@ class Study:
         ])  # fmt: skip
 
     def _repr_html_(self) -> str:
-        """Return the table of runs, for a notebook."""
         table: str = self.to_pandas().to_html(index=False, border=0)
         return f"<p><code>{html.escape(repr(self))}</code></p>{table}"
 

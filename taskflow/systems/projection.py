@@ -81,9 +81,7 @@ class Projection(FlowSystem):
 
 
 def system_of(case: Case) -> type[System]:
-    """Return the class of the system that a case names, by default the projection. Raises BadInput if a package
-    registers another kind of object.
-    """
+    """Return the system of a case, by default the projection. Raises BadInput for another kind of object."""
     registered = case.system or Projection
     if not (isinstance(registered, type) and issubclass(registered, System)):
         raise BadInput(f"method.type: its package registers {registered!r}; it has to be a subclass of System")

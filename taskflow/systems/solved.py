@@ -37,9 +37,7 @@ from taskflow.systems.records.statistics import AveragedSpectra, TimeAverages, a
 
 @dataclass(frozen=True, eq=False)
 class DiscreteCase(PartitionedCase):
-    """A case with its system of equations: fields in their region, programs and measurements. Raises BadInput if the
-    blocks do not fit the grid.
-    """
+    """A case with its system: fields, programs, measurements. Raises BadInput if the blocks do not fit the grid."""
 
     @property
     def domain(self) -> Domain:
@@ -47,7 +45,6 @@ class DiscreteCase(PartitionedCase):
 
     @cached_property
     def system(self) -> System:
-        """The system of equations of the case."""
         return system_of(self.case)(self)
 
     @cached_property
@@ -135,9 +132,7 @@ class DiscreteCase(PartitionedCase):
 
     @property
     def recorded(self) -> tuple[tuple[Program, ...], ...]:
-        """The recording programs after steps, in their order. Programs that are always scheduled together form one
-        tuple.
-        """
+        """The recording programs after steps, in order. Programs scheduled together form one tuple."""
         derived = ((self.system.computed,),) if self.system.computed else ()
         often = groupby(self.integrals, key=lambda integral: integral.every)
         measured = [tuple(program for integral in group for program in integral.measured) for _, group in often]
@@ -147,9 +142,7 @@ class DiscreteCase(PartitionedCase):
 
     @cached_property
     def partition(self) -> Partition:
-        """The region of all fields, divided into the blocks, with the regions of the pressure solver, spectra and
-        particles.
-        """
+        """The region of all fields in blocks, with the regions of the pressure solver, spectra and particles."""
         spectra = partitions([waves.averages.statistics for waves in self.spectra])
         particles = [table.fields.partition for table in self.particles.series] if self.particles else []
         clock = [self.model.clock.partition(self._main, self.dtype)] if self.model.clock else []

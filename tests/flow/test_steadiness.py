@@ -8,36 +8,39 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.flow.measures import steadiness
+from taskflow.flow.measures import extremes, steadiness
 from taskflow.flow.measures.steadiness import Steadiness
 from taskflow.runs.state.setup import RunSetup
 from tests.flow.byhand import ByHand
 from tests.flow.test_kernels import CELLS, ROWS, VELOCITY
 
 EPS = float(np.finfo("f8").eps)
+MEASURES = {
+    "change": lambda box: steadiness.quantity_change("q", "q_old", over=box, change="change"),
+    "high": lambda box: extremes.highest("q", None, over=box, high="high"),
+    "low": lambda box: extremes.lowest("q", None, over=box, low="low"),
+}
 
 
 @pytest.mark.parametrize("cells", CELLS + ROWS)
 def test_kernels(cells, real, device):
     hand = ByHand(cells, real=real, **device).fill([*VELOCITY, "was_u", "was_v", "was_w", "q", "was_q", "q_old"])
-    hand.run(hand.launch(steadiness.quantity_change, {}))
-    for task in (steadiness.highest_value, steadiness.lowest_value, steadiness.keep_velocity, steadiness.keep_quantity):
+    for measure in MEASURES.values():
+        hand.run(measure(hand.box))
+    for task in (steadiness.keep_velocity, steadiness.keep_quantity):
         hand.run(hand.launch(task, {}))
     for name in (*VELOCITY, "q"):
         np.testing.assert_array_equal(hand.values(f"was_{name}"), hand.values(name))
     q, old = hand.values("q"), hand.values("q_old")
     assert hand.scalars["change"] == float(np.abs(q - old).max())
-    assert (hand.scalars["highest"], hand.scalars["lowest"]) == (float(q.max()), float(q.min()))
+    assert (hand.scalars["high"], hand.scalars["low"]) == (float(q.max()), float(q.min()))
 
 
-@pytest.mark.parametrize(("task", "field", "scalar"), [
-    (steadiness.quantity_change, "q_old", "change"), (steadiness.highest_value, "q", "highest"),
-    (steadiness.lowest_value, "q", "lowest"),
-], ids=lambda value: getattr(value, "name", None))  # fmt: skip
-def test_a_single_nan_is_never_lost(task, field, scalar, real, device):
+@pytest.mark.parametrize("scalar", MEASURES)
+def test_a_single_nan_is_never_lost(scalar, real, device):
     hand = ByHand((41, 5, 12), real=real, **device).fill(["q", "q_old"])
-    hand.fields[field][5, 3, 17] = np.nan
-    hand.run(hand.launch(task, {}))
+    hand.fields["q"][5, 3, 17] = np.nan
+    hand.run(MEASURES[scalar](hand.box))
     assert math.isnan(hand.scalars[scalar])
 
 

@@ -22,7 +22,7 @@ from taskflow.flow.time.step_clock import CELL as CLOCK
 from taskflow.runs.block.sanity import SanityChecks
 from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.estimate.memory import MemoryEstimate
-from taskflow.runs.estimate.step_warnings import step_warnings
+from taskflow.runs.estimate.step_count import step_warnings
 from taskflow.runs.state.restart import changes
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.host import look

@@ -7,9 +7,8 @@ import pytest
 
 import taskflow as tf
 from taskflow.output import dataset
-from taskflow.plots.given import given_ranges
 from taskflow.plots.look import Look
-from taskflow.plots.snapshots import plot_run
+from taskflow.plots.snapshots import given_ranges, plot_run
 from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.given import ANY, NOTHING
 from tests.cases.on_charts import LID

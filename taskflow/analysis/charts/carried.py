@@ -46,7 +46,6 @@ class ChartsSource:
         self._vertices = [vertices_of(chart) for chart in self._charts]
 
     def is_on(self, vertices: Sequence[np.ndarray]) -> bool:
-        """Return True if these are its vertices."""
         pairs = zip(self._vertices, vertices, strict=False)
         return len(self._vertices) == len(vertices) and all(np.array_equal(one, other) for one, other in pairs)
 
@@ -100,9 +99,7 @@ class ChartsSource:
         return _split(self._with_mean(linear[0], values, weights, (low, high)), [size.shape for size in sizes])
 
     def _means(self, linear: tuple[np.ndarray, ...], vertices: np.ndarray, count: int) -> np.ndarray:
-        """Return values and bounds [3, cell] in the cells of a chart, as means over `count` points along each
-        direction.
-        """
+        """Return values and bounds [3, cell] in a chart's cells: means over `count` points along each direction."""
         along = [max(count, 1) if n > 2 else 1 for n in vertices.shape[1:]]
         points = [*product(*((np.arange(n) + 0.5) / n for n in along))]
         sampled = (np.stack(self._sampled(linear, [_inside(vertices, point)])) for point in points)
@@ -124,8 +121,7 @@ class ChartsSource:
     def _with_mean(
         self, source: np.ndarray, values: np.ndarray, sizes: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]
     ) -> np.ndarray:  # fmt: skip
-        """Return the values with the mean of the source, each moved by the same fraction of the distance to its bound.
-        """
+        """Return the values with the mean of the source, each moved by the same share of the way to its bound."""
         own = self._sizes
         if abs(sizes.sum() - own.sum()) > ALIKE * own.sum():
             return values
@@ -200,6 +196,5 @@ def _inside(vertices: np.ndarray, shares: Sequence[float]) -> np.ndarray:
 
 
 def _split(values: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
-    """Return consecutive parts of an array with these shapes."""
     parts = np.split(values, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]

@@ -33,10 +33,7 @@ def choose(field: xr.DataArray, *known: str) -> None:
 
 
 def across(vertices: np.ndarray, axis: int) -> np.ndarray:
-    """Return vectors [xyz, k, j, i] through cells, between the centres of opposite faces along an array axis.
-
-    Axes 1, 2, 3 are k, j, i.
-    """
+    """Return vectors [xyz, k, j, i] between centres of opposite faces of cells, along an array axis 1, 2 or 3."""
     ways = np.diff(vertices, axis=axis)
     for other in {1, 2, 3} - {axis}:
         ways = (np.delete(ways, -1, other) + np.delete(ways, 0, other)) / 2
@@ -44,7 +41,6 @@ def across(vertices: np.ndarray, axis: int) -> np.ndarray:
 
 
 def with_volumes(records: xr.DataTree) -> xr.DataTree:
-    """Return the `volume` of each cell."""
     about = {"long_name": "volume of cells", "units": UNITS}
     parts = {"/": xr.Dataset(attrs=records.attrs)}
     for number, chart in charts(records):

@@ -45,10 +45,7 @@ def corners_of(number: np.ndarray) -> np.ndarray:
 
 
 def means(corners: Sequence[np.ndarray], values: Iterable[np.ndarray]) -> np.ndarray:
-    """Return the means at vertices over adjacent cells, given values [k, j, i] and numbers of the corners per chart.
-
-    -1 marks unneeded vertices.
-    """
+    """Return the means at vertices over cells [k, j, i], given the numbers of corners per chart, -1 if unneeded."""
     count = 1 + max(int(at.max(initial=-1)) for at in corners)
     total, cells = np.zeros(count), np.zeros(count)
     for numbers, of_chart in zip(corners, values, strict=True):
@@ -126,10 +123,7 @@ SHORTEST = "yzx"  # order of preference for equal extents
 
 
 def cut_plane(records: xr.DataTree, text: str | None) -> CutPlane:
-    """Return the plane named "y" (the centre) or "y=0.3", by default across the shortest extent of the grid.
-
-    Raises BadInput if the text is neither, or outside of the grid.
-    """
+    """Return the plane "y" or "y=0.3", by default across the shortest extent. Raises BadInput if invalid."""
     ends = zip(*reach(vertices_of(chart) for _, chart in charts(records)), strict=True)
     extents = dict(zip("xyz", ends, strict=True))
     if text is None:
@@ -138,7 +132,6 @@ def cut_plane(records: xr.DataTree, text: str | None) -> CutPlane:
 
 
 def cut_mesh(records: xr.DataTree, plane: CutPlane) -> PlaneMesh:
-    """Return the cut through a grid."""
     normal, parts = "xyz".index(plane.normal), [vertices_of(chart) for _, chart in charts(records)]
     sign = 1 if any((x[normal] > plane.position).any() for x in parts) else -1  # the upper end has cells below it
     cut = [crossed(sign * (x[normal] - plane.position) > 0) for x in parts]

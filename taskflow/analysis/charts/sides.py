@@ -76,10 +76,7 @@ class KnownWall(NamedTuple):
 
 
 def _wall(records: xr.DataTree, name: str) -> KnownWall | None:
-    """Return the data of a wall, or None if the side is not a wall or its velocity is unknown.
-
-    Unknown are the velocities of moving grids in stores older than the rates.
-    """
+    """Return the data of a wall, or None: no wall, or velocities unknown as in stores older than the rates."""
     attributes, columns = records.attrs, records.data_vars
     velocity, moves = attributes.get(f"{BOUNDARY}{name}_velocity"), POSE[0] in columns
     if attributes.get(f"{BOUNDARY}{name}") != "wall" or "viscosity" not in attributes:
@@ -135,8 +132,7 @@ def _on(chart: xr.Dataset, patch: Patch, wall: KnownWall | None) -> xr.Dataset:
 
 
 def _corners(vertices: np.ndarray, patch: Patch) -> np.ndarray:
-    """Return the corners [corner, xyz, ...] of the faces of a patch, given the vertices of the adjacent layer of cells.
-    """
+    """Return the corners [corner, xyz, ...] of the faces of a patch, from vertices of the adjacent layer of cells."""
     return np.stack(face_corners(vertices, patch.axis)).take(patch.end, 4 - patch.axis)
 
 

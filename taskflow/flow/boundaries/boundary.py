@@ -42,9 +42,7 @@ class MirrorTwo:
 
 
 def timed(face: str, name: str, ending: str) -> str:
-    """Return the name of the scalar of a time-dependent value on a face. `name` is u, v, w, T, "heat" or a scalar, at
-    the end of a stage, or p, over a stage.
-    """
+    """Return the scalar of a time-dependent value on a face: u, v, w, T, "heat" or a scalar, or p over a stage."""
     return f"side_{face}_{name}{ending}"
 
 
@@ -63,9 +61,7 @@ def mirror(q: ReadWrite[INSIDE], *, on: Face, mirror: Mirror) -> None:
 
 @task(kernel=KERNELS / "boundaries" / "boundary.cu")
 def mirror_two(q: ReadWrite[INSIDE], r: ReadWrite[INSIDE], *, on: Face, mirror: MirrorTwo) -> None:
-    """q[ghost] = factor q[inside] + first, r[ghost] = factor r[inside] + second, over the layer of ghost cells at a
-    face.
-    """
+    """q[ghost] = factor q[inside] + first, r[ghost] = factor r[inside] + second, over ghost cells at a face."""
 
 
 @task(kernel=KERNELS / "boundaries" / "boundary.cu")
@@ -77,9 +73,7 @@ def mirror_timed(q: ReadWrite[INSIDE], *, on: Face, number: Scalar, mirror: Mirr
 def mirror_two_timed(
     q: ReadWrite[INSIDE], r: ReadWrite[INSIDE], *, on: Face, first: Scalar, second: Scalar, mirror: Mirror
 ) -> None:
-    """q[ghost] = factor q[inside] + value first, r[ghost] = factor r[inside] + value second, over the layer of ghost
-    cells at a face.
-    """
+    """`mirror_two` with the values `value first` and `value second`."""
 
 
 def mirrored(
@@ -94,9 +88,7 @@ def mirrored(
 def mirrored_timed(
     fields: Sequence[str], numbers: Sequence[str], values: Mirror, *, over: tuple[Box, ...], on: str
 ) -> Launch:  # fmt: skip
-    """Return the launch of `mirror_timed` for a field, or of `mirror_two_timed` for two fields with the same ghost
-    cells.
-    """
+    """Return the launch of `mirror_timed` for a field, of `mirror_two_timed` for two with the same ghost cells."""
     if len(fields) == 1:
         return mirror_timed(fields[0], over=over, on=on, number=numbers[0], mirror=values)
     return mirror_two_timed(*fields, over=over, on=on, first=numbers[0], second=numbers[1], mirror=values)

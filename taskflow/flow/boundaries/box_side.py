@@ -55,7 +55,6 @@ class BoxSide:
 
     @property
     def place(self) -> str:
-        """Its table in a case."""
         return self.part.place if self.part else f"boundaries.{self.face}"
 
     @property
@@ -65,7 +64,6 @@ class BoxSide:
 
     @property
     def axis(self) -> int:
-        """The axis normal to the side."""
         return frame(self.face)[0]
 
     @property
@@ -131,9 +129,7 @@ class BoxSide:
         return [((axis,), over) for axis in self.along if (over := self.beyond("uvw"[axis]))]
 
     def values(self, name: str) -> Boxes:
-        """Return the faces on which u, v, w, or another quantity by name, has values: a velocity along the side also at
-        its high end.
-        """
+        """Return the faces with values of u, v, w or another quantity: a velocity along the side also at its end."""
         return self._cut(on_face(self.face, self.grid).expand((0, 0, 0), self._end(name)), name)
 
     def outside(self, name: str) -> Boxes:

@@ -195,10 +195,7 @@ class BoundaryCondition:
         return 1.0
 
     def normal(self, velocity: Velocity, side: BoxSide) -> Iterator[Launch]:
-        """Impose the velocity normal to a closed side, before the projection.
-
-        Raises BadInput if the side moves out of its plane.
-        """
+        """Set the normal velocity of a closed side to 0. Raises BadInput if the side moves out of its plane."""
         if self.permeable:
             return
         if self.velocity[side.axis] != 0:
@@ -216,8 +213,7 @@ class BoundaryCondition:
             yield mirrored(fields, values, factor, over=over, on=side.face)
 
     def temperature_mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
-        """Return the ghost value of the temperature as a function of the value inside. Raises BadInput if none exists.
-        """
+        """Return the ghost temperature as a function of the value inside. Raises BadInput if none exists."""
         return Mirror(1.0, 0.0)
 
     def temperature_ghosts(self, T: str, side: BoxSide, diffusivity: float, ending: str) -> Iterator[Launch]:

@@ -131,8 +131,6 @@ def placed_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid,
 
 
 def _reflected(name: str, field: str, side: BoxSide, ending: str) -> Iterator[Launch]:
-    """Fill ghost values next to the faces with values, which velocity gradients next to a side read at both of its
-    ends.
-    """
+    """Fill ghost values next to faces with values: velocity gradients read them at both ends of a side."""
     if over := side.outside(name):
         yield reflect(field, values(side.key, name, ending), over=over, on=side.face)

@@ -46,8 +46,7 @@ class OpenBoundaries:
         return inflow_partitions(main, self._inflows_first, names, tuple(dict.fromkeys(self.endings)))
 
     def begin(self, f: Roles) -> Iterator[Launch]:
-        """Set the normal velocity before the first projection: on outflows the value on the next face inside, balanced.
-        """
+        """Set the normal velocity before the first projection, on outflows balanced from the next face inside."""
         for side, condition in self._open:
             yield from condition.begin(f, side, self._stage(-1))
 
@@ -77,9 +76,7 @@ class OpenBoundaries:
             yield from condition.bounded_ghosts(temperature, velocity, side, self._stage(n))
 
     def residual(self, f: Roles, measured: Callable[[Grid], Launch] | None = None) -> Iterator[Launch]:
-        """Compute the scalars `norm` and `residual` of a pressure. `measured` makes the launch for the residual on a
-        given grid, instead of the operator.
-        """
+        """Compute `norm` and `residual` of a pressure. `measured` makes the launch of the residual on a given grid."""
         faces = pressure_sides(self.boundaries)
         operator, mixed = Operator(self.grid, tuple(faces)), of_both_kinds(self.boundaries, self.grid)
         yield operator.measure_rhs(f, centred=operator.singular)

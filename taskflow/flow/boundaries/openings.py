@@ -39,7 +39,6 @@ class OpenedSides(Mapping[str, BoundaryCondition]):
 
 
 def openings(boundaries: Boundaries) -> tuple[SideOpening, ...]:
-    """Return the openings in sides."""
     return boundaries.openings if isinstance(boundaries, OpenedSides) else ()
 
 

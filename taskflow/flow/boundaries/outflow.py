@@ -46,9 +46,7 @@ class Opening:
 
 @dataclass(frozen=True)
 class Outlet:
-    """A side of the domain: `sign` of an outward velocity, `width` of the adjacent cells, and `reach`, the decay length
-    of the pressure outside.
-    """
+    """A side: `sign` of an outward velocity, `width` of adjacent cells, `reach`: decay length of p outside."""
 
     sign: float
     width: float
@@ -81,9 +79,7 @@ def correct_outlet(
 
 @task(kernel=KERNELS / "boundaries" / "outflow.cu")
 def push_outlet(q: ReadWrite, *, dt: Scalar, pressure: Scalar, opening: Opening) -> None:
-    """q = q - sign dt pressure / (spacing / 2), over the faces of a side, q being the normal velocity: the contribution
-    of a pressure on the face.
-    """
+    """q = q - sign dt pressure / (spacing / 2), over the faces of a side: the effect of a pressure on the face."""
 
 
 @task(kernel=KERNELS / "boundaries" / "outflow.cu")
@@ -112,9 +108,7 @@ def advect_pressure(
 
 @task(kernel=ADVECTED)
 def accelerate_outlet(q: Read, P: Read[OUTSIDE], q_new: Write, *, on: Face, dt: Scalar, outlet: Outlet) -> None:
-    """q_new = q - sign dt P / (width / 2), over the faces of a side, q being the normal velocity: all accelerations
-    except by the pressure in the cell inside.
-    """
+    """q_new = q - sign dt P / (width / 2) on faces: all accelerations except by the pressure in the cell inside."""
 
 
 def opening(side: BoxSide) -> Opening:

@@ -107,10 +107,7 @@ class ConvectiveOutflow(CarriedOutflow):
 
 @dataclass(frozen=True)
 class PressureOutflow(Outflow):
-    """p is prescribed. Normal gradients of velocity and temperature are 0.
-
-    p is 0, or if `timed` the scalar `timed` of "p" for each stage, with `pressure` as largest magnitude.
-    """
+    """p is 0, or if `timed` a scalar with `pressure` as largest magnitude. Other normal gradients are 0."""
 
     fixes_pressure = True
 
@@ -137,9 +134,7 @@ class PressureOutflow(Outflow):
 
 @dataclass(frozen=True)
 class AdvectedOutflow(CarriedOutflow):
-    """Velocity, temperature and pressure are advected out at the mean speed. The normal velocity follows from the
-    pressure.
-    """
+    """Velocity, temperature and pressure are advected out. The normal velocity follows from the pressure."""
 
     fixes_pressure = True
 
@@ -152,9 +147,7 @@ class AdvectedOutflow(CarriedOutflow):
         yield from super().begin(f, side, stage)
 
     def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        """Set the normal velocity on a face through which the pressure is advected, from the new velocity inside.
-        Overwrites `rhs`.
-        """
+        """Set the normal velocity from the advected pressure and the new velocity inside. Overwrites `rhs`."""
         new, old, kept = f[NEW[side.axis]], f[VELOCITY[side.axis]], _kept(f, side)
         about: dict[str, Any] = {"on": side.face, "dt": stage.dt, "outlet": outlet(side)}
         yield inner_face_pressure(f.p, new, old, f.rhs, over=side.last, grid=side.grid, **about)

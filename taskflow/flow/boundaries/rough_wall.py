@@ -30,9 +30,7 @@ KARMAN = 0.41
 
 @dataclass(frozen=True)
 class LogLaw:
-    """nu_t on the wall = factor |u| - viscosity, u being the velocity relative to the wall. `first` and `second` are
-    the components of the wall velocity in its plane.
-    """
+    """nu_t = factor |u| - viscosity, u relative to a wall with the velocity (`first`, `second`) in its plane."""
 
     factor: float
     viscosity: float
@@ -57,16 +55,12 @@ def apply_log_law(
     velocity: Components(r=Read[facing(n=(1, 1), r=(0, 1))], s=Read[facing(n=(1, 1), s=(0, 1))]),
     nu_t: ReadWrite[INSIDE], *, on: Face, law: LogLaw,
 ) -> None:  # fmt: skip
-    """nu_t[ghost] = 2 max(factor |u| - viscosity, 0) - nu_t[inside], over the layer of ghost cells. u has the
-    components r and s along the wall, in the centre of the cell inside.
-    """
+    """nu_t[ghost] = 2 max(factor |u| - viscosity, 0) - nu_t[inside], u = (r, s) in the centre of the cell inside."""
 
 
 @task(kernel=KERNELS / "boundaries" / "rough_wall.cu")
 def apply_wall_flux(T: ReadWrite[INSIDE], nu_t: Read[facing(n=(0, 1))], *, on: Face, wall: WallFlux) -> None:
-    """T[ghost] = ((K - loss) T[inside] + supply) / (K + loss), K = diffusivity + nu_t / prandtl on the wall, over the
-    layer of ghost cells.
-    """
+    """T[ghost] = ((K - loss) T[inside] + supply) / (K + loss), K = diffusivity + nu_t / prandtl on the wall."""
 
 
 def log_law_ghosts(
@@ -83,9 +77,7 @@ def log_law_ghosts(
 
 @dataclass(frozen=True)
 class Supply:
-    """A kinematic flux through a face, per area and time: `coming` (the quantity times a velocity) - `transfer` (a
-    velocity) times the value there.
-    """
+    """A kinematic flux through a face: `coming` (quantity times velocity) - `transfer` (velocity) times the value."""
 
     coming: float
     transfer: float = 0.0

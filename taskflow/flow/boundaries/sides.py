@@ -28,10 +28,7 @@ def pressure_sides(boundaries: Boundaries) -> list[str]:
 
 
 def normal_velocity(velocity: Velocity, boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
-    """Set the velocity normal to closed sides to 0, one launch per side.
-
-    Raises BadInput if a side moves out of its plane.
-    """
+    """Set the velocity normal to closed sides to 0. Raises BadInput if a side moves out of its plane."""
     for side, condition in _in_order(boundaries, grid):
         yield from condition.normal(velocity, side)
 

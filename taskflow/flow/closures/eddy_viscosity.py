@@ -27,9 +27,7 @@ REST: Vector = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class SmoothWalls:
-    """Walls with van Driest damping: distances of the first cells along x, y and z from walls at the low and high ends,
-    velocities of these walls, and the inverse viscosity.
-    """
+    """Walls with van Driest damping: distances of first cells from them, their velocities, the inverse viscosity."""
 
     inverse_viscosity: float
     low: Vector

@@ -63,10 +63,7 @@ def angular_velocity(axis: int, stage: str) -> str:
 
 
 def coriolis_force(f: Roles, rotation: Vector, turned: tuple[int, ...] = (), **stage: Any) -> Iterator[Launch]:
-    """Yield a launch for each component of the angular velocity of the frame.
-
-    Components about the axes `turned` vary in time. `stage` has the cells, dt, ratio and grid.
-    """
+    """Yield a launch for each axis of rotation, which varies about `turned`. `stage`: cells, dt, ratio and grid."""
     for axis, speed in enumerate(rotation):
         about, factor = "xyz"[axis], -2.0 if axis == 1 else 2.0
         r, s = (q for q, along in zip("uvw", "xyz", strict=True) if along != about)
@@ -182,9 +179,7 @@ class Driving:
         yield from self.keep(f, (f.u_new, f.v_new, f.w_new), names["dt"], setting)
 
     def keep(self, f: Roles, velocity: tuple[str, str, str], dt: str, setting: Setting) -> Iterator[Launch]:
-        """Give a velocity its prescribed means. The scalar `rate` must belong to it or an earlier one: see
-        `advective_rate`.
-        """
+        """Give a velocity its prescribed means. The scalar `rate` must belong to it or to an earlier one."""
         grid, over = setting.grid, setting.box
         for axis, (q, mean) in enumerate(zip(velocity, self.means, strict=True)):
             if mean is None:
@@ -204,10 +199,7 @@ class Driving:
         return triple(a + b for a, b in zip(fluid.force, timed, strict=True))
 
     def forces(self, scalars: Mapping[str, float], scheme: TimeScheme, dt: float, cells: int) -> dict[str, float]:
-        """Return force_x, ...: mean force per mass over the last step, of length dt, that kept the means.
-
-        NaN before the first step (dt = 0).
-        """
+        """Return force_x, ...: mean force per mass in the last step that kept the means; NaN before the first."""
         stages, accelerations = [stage(names["dt"]) for names in scheme.names], {}
         for axis, mean in enumerate(self.means):
             if mean is None:

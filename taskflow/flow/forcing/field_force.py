@@ -84,10 +84,7 @@ class FieldForce:
                     **self._at(time))  # fmt: skip
 
     def release(self, q: str, f: Roles, part: float, dt: str, time: str, grid: Grid, flags: str | None) -> Launch:
-        """Return the launch that adds `part` of F dt at `time` to a bounded quantity in the field q.
-
-        Roles refer to the fields at that time.
-        """
+        """Return the launch that adds `part` of F dt at `time` to a bounded quantity q. Roles are of that time."""
         task = forced(self.formula, self.on, self.origin, bounded=True)
         fields = (f[name] for name in self.formula.fields)
         return task(q, flags, *fields, over=self.box, dt=dt, part=part, grid=grid, **self._at(time))
@@ -99,9 +96,7 @@ class FieldForce:
 def stage_times(
     forces: tuple[FieldForce, ...], endings: tuple[str, ...], ends: tuple[float, ...], time: float, dt: float
 ) -> dict[str, float]:  # fmt: skip
-    """Return the start and end times of the stages, `begins` and `ends` with their suffixes, if a force depends on
-    time.
-    """
+    """Return start and end times of the stages, by suffixed names, if a force depends on time."""
     if not any(force.formula.timed for force in forces):
         return {}
     begins = (0.0, *ends[:-1])

@@ -12,8 +12,7 @@ VALUES = 10
 
 
 def metrics(vertices: Vertices) -> np.ndarray:
-    """Return ten values [z, y, value, x] per cell: the area vectors of its low faces across x, y and z, and its volume.
-    """
+    """Return ten values [z, y, value, x] per cell: area vectors of its low faces across x, y and z, and its volume."""
     nz, ny, nx = (n - 1 for n in vertices[0].shape)
     result = np.empty((nz, ny, VALUES, nx))
 

@@ -57,7 +57,6 @@ class Grid:
             object.__setattr__(self, name, value)
 
     def width(self, axis: int, cell: int) -> float:
-        """Return the width of a cell along an axis."""
         return self.spacing[axis]
 
     def distance(self, axis: int, face: int) -> float:
@@ -65,14 +64,11 @@ class Grid:
         return self.spacing[axis]
 
     def beside(self, face: str) -> float:
-        """Return the width, across a face of the domain (x_min to z_max), of its adjacent cells and of their ghost
-        cells.
-        """
+        """Return the width, across a face of the domain (x_min to z_max), of its adjacent cells and ghost cells."""
         axis = AXES[face[0]]
         return self.width(axis, self.cells[axis] - 1 if face.endswith("max") else 0)
 
     def length(self, axis: int) -> float:
-        """Return the length of the domain along an axis."""
         return self.spacing[axis] * self.cells[axis]
 
     def ends(self, axis: int) -> tuple[float, float]:
@@ -116,9 +112,7 @@ class Grid:
         return sum(self.inverse_spacing_squared_along(axis) for axis in range(3) if axis != implicit)
 
     def flat(self, axes: Collection[int]) -> Grid:
-        """Return the grid with infinitely wide cells along `axes`, along which nothing changes, so that they bound no
-        step.
-        """
+        """Return the grid with infinitely wide cells along `axes`, along which nothing changes: they bound no step."""
         return replace(self, spacing=triple(math.inf if a in axes else h for a, h in enumerate(self.spacing)))
 
     def without(self, faces: Collection[str]) -> Grid:
@@ -196,10 +190,7 @@ class Stretched(Grid):
         return replace(super().flat(axes), **inverse) if axes else self
 
     def inverse_spacing_squared_along(self, axis: int) -> float:
-        """Return a quarter of the largest row sum of magnitudes in the Laplacian, in cells and on faces.
-
-        It is 1 / spacing^2 if cells are uniform.
-        """
+        """Return a quarter of the largest row sum of magnitudes in the Laplacian: 1 / spacing^2 for uniform cells."""
         row = slice(BEYOND - 1, BEYOND + self.cells[axis] + 1)  # one additional cell at both ends
         cells, faces = (np.array(tables[axis].values[row]) for tables in (self.per_cell, self.per_face))
         in_cells, on_faces = cells[:-1] * (faces[:-1] + faces[1:]), faces[1:] * (cells[:-1] + cells[1:])

@@ -51,7 +51,6 @@ class StaggeredGrid:
 
     @property
     def uniform(self) -> Flags:
-        """True for directions of uniform cells."""
         return triple(not edges for edges in self.edges)
 
     @property
@@ -75,7 +74,6 @@ class StaggeredGrid:
         return int(np.abs(self.faces(axis) - place).argmin())
 
     def widths(self, axis: int) -> np.ndarray:
-        """Return the cell widths along an axis."""
         return np.diff(self.faces(axis))
 
     def narrowest(self, axis: int) -> float:
@@ -143,9 +141,7 @@ class StaggeredGrid:
         return self.origin[axis] + self.spacing[axis] * (np.arange(start, stop) + (0.0 if on_face else 0.5))
 
     def distances(self, location: Point, axis: int, start: int, stop: int) -> np.ndarray:
-        """Return the distances along an axis between the values at `location` in the cells [start, stop) and the next
-        ones.
-        """
+        """Return the distances along an axis between values at `location` in cells [start, stop) and the next."""
         if not self.edges[axis]:
             return np.full(stop - start, self.spacing[axis])
         return np.diff(self.coordinates(location, axis, start, stop + 1))

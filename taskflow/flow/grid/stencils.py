@@ -20,9 +20,7 @@ TWICE = star(2) | AROUND
 
 
 def _component(axis: str) -> Stencil:
-    """Return the stencil of the velocity along `axis`: advected along all directions, and advecting the other
-    components.
-    """
+    """Return the stencil of the velocity along `axis`, advected and advecting the other components."""
     own = star(1)
     for other in "xyz":
         if other != axis:

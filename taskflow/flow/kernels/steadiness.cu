@@ -1,4 +1,4 @@
-// Change of a flow since a kept state, and the range of its scalars.
+// Change of a flow since a kept state.
 #define UZ 32
 #include "cell.h"
 
@@ -20,14 +20,4 @@ TASK keep_quantity(Range range, In q, Out was_q) {
 // change = max |q - q_old|
 TASK quantity_change(Range range, In q, In q_old, Partial change) {
   reduce_cells(range, change, MAX, CELL(c) { return magnitude(q[c] - q_old[c]); });
-}
-
-// highest = max of q
-TASK highest_value(Range range, In q, Partial highest) {
-  reduce_cells(range, highest, MAX, CELL(c) { return q[c]; });
-}
-
-// lowest = min of q
-TASK lowest_value(Range range, In q, Partial lowest) {
-  reduce_cells(range, lowest, MIN, CELL(c) { return q[c]; });
 }

@@ -26,6 +26,5 @@ class FetchGhosts:
     cells: tuple[Box, ...]
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Yield a launch for each field."""
         for name in self.fields:
             yield read_around(f[name], over=self.cells, seen=f"seen_{name}")

@@ -49,10 +49,7 @@ class Direction:
 
 @task(kernel=GRADIENT)
 def q_criterion(velocity: GRADIENT_VELOCITY, solid: ReadByte | None, Q: Write, *, grid: Grid) -> None:
-    """Q = -(du_i/dx_j) (du_j/dx_i) / 2 in cells, positive where rotation exceeds strain.
-
-    J. C. R. Hunt, A. A. Wray, P. Moin 1988, CTR-S88, 193.
-    """
+    """Q = -(du_i/dx_j) (du_j/dx_i) / 2 in cells (J. C. R. Hunt, A. A. Wray, P. Moin 1988, CTR-S88, 193)."""
 
 
 @task(kernel=GRADIENT)
@@ -102,7 +99,6 @@ class Derived:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Fields, by role."""
         return tuple(self.formulas)
 
     @property
@@ -120,7 +116,6 @@ class Derived:
         return Derived(formulas, self.grid, self.bodies) if formulas else None
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Yield the launches that compute the fields from the current state and its ghost values."""
         over, grid = self.grid.box, self.grid.constants
         for name, formula in self.formulas.items():
             if formula is None:

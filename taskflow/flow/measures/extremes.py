@@ -16,12 +16,12 @@ Range = tuple[float, float]
 
 @task(kernel=TEXT)
 def lowest(q: Read, solid: ReadByte | None, *, low: Reduce[min]) -> None:
-    """low = min of q over fluid cells"""
+    """low = min of q over cells that are not `solid`"""
 
 
 @task(kernel=TEXT)
 def highest(q: Read, solid: ReadByte | None, *, high: Reduce[max]) -> None:
-    """high = max of q over fluid cells"""
+    """high = max of q over cells that are not `solid`"""
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,14 +46,10 @@ class Surface(Protocol):
     """A surface with an area, and phase 1 on one side."""
 
     def area(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
-        """Yield the launches for the area in a box of cells, up to adjacent boundaries, outside of bodies, as the exact
-        sum of a name.
-        """
+        """Yield the launches for the area in a box of cells up to adjacent boundaries, without bodies: an exact sum."""
 
     def volume(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
-        """Yield the launches for the volume of phase 1 by this surface and the volume of both phases, as two exact sums
-        of a name. `area` comes first.
-        """
+        """Yield the launches for the volumes of phase 1 and of both, two exact sums. `area` comes first."""
 
 
 @dataclass(frozen=True)
@@ -91,10 +87,7 @@ def _between_centres(grid: StaggeredGrid, over: Box) -> Box:
 
 @dataclass(frozen=True)
 class Isosurface:
-    """Program that measures the area of a surface, outside of `bodies`, after a step.
-
-    `derived` computes the field before, if it is a derived one.
-    """
+    """Program that measures the area of a surface, outside of `bodies`. `derived` computes its field before."""
 
     grid: StaggeredGrid
     surface: ValueSurface
@@ -103,7 +96,6 @@ class Isosurface:
     __name__: ClassVar[str] = "isosurface"
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Yield the launches for the area, in a scalar shared by all measurements."""
         if self.derived is not None:
             yield from self.derived(f)
         yield from self.surface.area(f, f.solid if self.bodies else None, self.grid, self.grid.box, AREA)

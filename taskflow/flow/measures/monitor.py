@@ -26,9 +26,7 @@ BELOW = facing(n=(-1, 0))  # the cells on both sides of a low face
 
 @dataclass(frozen=True)
 class Conduction:
-    """Heat through faces: `conductance` = diffusivity / spacing, `eddy` = 1 / (prandtl spacing), `sign` = 1 along the
-    axis.
-    """
+    """Heat through faces: `conductance` = diffusivity / spacing, `eddy` = 1 / (prandtl spacing), `sign` of the axis."""
 
     conductance: float
     eddy: float
@@ -46,8 +44,7 @@ def divergence_max(
 def kinetic_energy(
     u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, energy: Reduce[sum], grid: Grid
 ) -> None:
-    """energy = sum over cells of |u|^2 / 2, weighted by volume over mean volume, with the mean of squares on both faces
-    """
+    """energy = sum over cells of |u|^2 / 2, weighted by volume over mean volume, |u|^2 from squares on both faces"""
 
 
 @task(kernel=TEXT)
@@ -144,9 +141,7 @@ class Monitor:
         return found
 
     def passed(self, scalars: Mapping[str, float]) -> dict[str, dict[str, float]]:
-        """Return what leaves through each opening per time, volume and the integrals of quantities times velocity, and
-        the mean temperature on it.
-        """
+        """Return the outflow of each opening per time, of volume and quantities, and its mean temperature."""
         flow, numbers = self.flow, dict[str, dict[str, float]]()
         for name, (side, measured) in self.through.items():
             of_each = dict(zip(measured.names, measured.numbers(scalars), strict=True))

@@ -84,7 +84,6 @@ class Extent:
 
     @classmethod
     def of(cls, grid: StaggeredGrid, boundaries: Boundaries) -> Extent:
-        """Return the extent of a grid with these boundaries."""
         low, high = (triple(float(grid.faces(axis)[end]) for axis in range(3)) for end in (0, -1))
         sides = {frame(face) for face in open_sides(boundaries)}
         faces = (grid.coordinates("corner", axis, -BEYOND, n + 1 + BEYOND) for axis, n in enumerate(grid.cells))
@@ -133,7 +132,6 @@ class Decomposition:
 
     @classmethod
     def of(cls, partition: Partition) -> Decomposition:
-        """Return the decomposition of a partition."""
         nx, ny, _ = partition.shape
         cuts = triple(LookupTable(0, tuple(map(float, along))) for along in partition.cuts)
         return cls(partition.shape, (1, nx, nx * ny), cuts)
@@ -193,7 +191,6 @@ class ParticleFields:
 
     @property
     def position(self) -> str:
-        """Field of the positions."""
         return f"{self.name}.position"
 
     @property

@@ -135,7 +135,6 @@ class PhaseIntegrals:
         return words | {f"extent_{a}_{end}": f"{word} {a} where f = 1/2" for a in "xyz" for end, word in ends.items()}
 
     def __call__(self, f: Roles) -> Iterator[Launch]:
-        """Yield the launches, which write the scalars of this name."""
         grid, over = self.grid.constants, self.over
         velocity, solid = (f.u, f.v, f.w), f.solid if self.bodies else None
         yield largest_speed(*velocity, over=self.grid.box, speed=self._of("speed"))

@@ -173,7 +173,6 @@ class Statistics:
         yield self._launch(f, kind, together, list(combinations_with_replacement(together, 2)))
 
     def _launch(self, f: Roles, kind: Task, names: tuple[str, ...], pairs: list[tuple[str, str]]) -> Launch:
-        """Return the launch of a task on fields, their means, and the covariances of some pairs."""
         roles = [names, [mean_of(name) for name in names], [covariance_of(*pair) for pair in pairs]]
         fields = (tuple(f[role] for role in group) for group in roles if group)
         return kind(*fields, over=self.over, share=SHARE)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.measures.extremes import highest, lowest
 from taskflow.flow.measures.monitor import largest_speed, velocity_change
 from taskflow.flow.model import VELOCITY, Model
 from taskflow.runtime.regions import Location
@@ -40,16 +41,6 @@ def keep_quantity(q: Read, was_q: Write) -> None:
 @task(kernel=TEXT)
 def quantity_change(q: Read, q_old: Read, *, change: Reduce[max]) -> None:
     """change = max over cells of |q - q_old|"""
-
-
-@task(kernel=TEXT)
-def highest_value(q: Read, *, highest: Reduce[max]) -> None:
-    """highest = max over cells of q"""
-
-
-@task(kernel=TEXT)
-def lowest_value(q: Read, *, lowest: Reduce[min]) -> None:
-    """lowest = min over cells of q"""
 
 
 class Motion(NamedTuple):
@@ -97,9 +88,7 @@ class Steadiness:
             yield keep_quantity(f[name], f[was(name)], over=box)
 
     def compare(self, f: Roles) -> Iterator[Launch]:
-        """Yield the launches for the scalars speed and changed_u, and changed_NAME, highest_NAME and lowest_NAME of
-        scalars.
-        """
+        """Yield the launches for speed, changed_u, and changed_NAME, highest_NAME and lowest_NAME of scalars."""
         box = self.grid.box
         if self.flows:
             now = tuple(f[name] for name in VELOCITY)
@@ -108,8 +97,8 @@ class Steadiness:
         for name in self.quantities:
             q = f[name]
             yield quantity_change(q, f[was(name)], over=box, change=f.scalar(f"changed_{name}"))
-            yield highest_value(q, over=box, highest=f.scalar(f"highest_{name}"))
-            yield lowest_value(q, over=box, lowest=f.scalar(f"lowest_{name}"))
+            yield highest(q, None, over=box, high=f.scalar(f"highest_{name}"))
+            yield lowest(q, None, over=box, low=f.scalar(f"lowest_{name}"))
 
     def motions(self, scalars: Mapping[str, float], dt: float, rounding: float) -> dict[str, Motion]:
         """Return the motions since `keep` by the names of `watched`, given the scalars of `compare` after a step of

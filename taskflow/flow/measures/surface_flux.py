@@ -96,9 +96,7 @@ class FaceLayer:
 
 @dataclass(frozen=True, eq=False)
 class SurfaceFlux:
-    """Program that measures the fluxes through a layer of faces after a step, and the meaning of its scalars, whose
-    names end with `of`.
-    """
+    """Program for the fluxes through a layer of faces, and the meaning of its scalars, whose names end with `of`."""
 
     flow: FlowModel
     faces: FaceLayer

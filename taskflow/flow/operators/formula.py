@@ -27,10 +27,7 @@ PREAMBLE = f'#define UZ 1\n#include "cell.h"\n{HEADERS}'
 
 @dataclass(frozen=True)
 class Formula:
-    """Formula in C++: `text` computes a double from the doubles `value_x`, ..., `value_t` and `value_NAME` of fields.
-
-    `names` are the variables in it, without the prefix.
-    """
+    """C++ formula: `text` of the doubles `value_x`, ..., `value_t`, `value_NAME`. `names` are its variables."""
 
     text: str
     names: tuple[str, ...]
@@ -42,7 +39,6 @@ class Formula:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Fields in the formula, by role."""
         return tuple(name for name in self.names if name not in (*COORDINATES, TIME))
 
 
@@ -61,10 +57,7 @@ def stencil(of: Location, at: Location) -> Stencil:
 
 
 def _values(formula: Formula, locations: Mapping[str, Location], at: Location, origin: Vector) -> Iterator[str]:
-    """Yield the kernel lines that compute the variables of a formula in a cell c, except t.
-
-    The low end of the domain is at `origin`.
-    """
+    """Yield the kernel lines of a formula's variables in a cell c, except t. The domain begins at `origin`."""
     for name in formula.fields:
         yield f"const double value_{name} = {_brought(parameter(name), locations[name], at)};"
     for axis, name in enumerate(COORDINATES):

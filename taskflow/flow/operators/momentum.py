@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from taskflow.flow.grid import Grid, Vector
-from taskflow.flow.grid.implicit import EXPLICIT, Implicit
 from taskflow.flow.grid.stencils import (
     AROUND_EDGES,
     BESIDE,
@@ -25,15 +24,27 @@ from taskflow.flow.grid.stencils import (
     V,
     W,
 )
-from taskflow.flow.kernels import KERNELS
+from taskflow.flow.kernels import KERNELS, choice
 from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Stencil, Write, task
 
 
 @dataclass(frozen=True)
+class Implicit:
+    """Direction of implicit diffusion by its `axis`, here None: a compile-time choice of kernels."""
+
+    axis: ClassVar[int | None] = None
+
+
+EXPLICIT = Implicit()
+ALONG: dict[str, Implicit] = {
+    name: choice(Implicit, f"Implicit{name.upper()}", axis=axis, defines=(f"IMPLICIT_{name.upper()}",))()
+    for axis, name in enumerate("xyz")
+}
+
+
+@dataclass(frozen=True)
 class Advection:
-    """Advection scheme of momentum: second-order central differences. `ghost` is the number of ghost layers that it
-    reads.
-    """
+    """Advection scheme of momentum: central differences of second order, reading `ghost` layers."""
 
     ghost: ClassVar[int] = 1
 

@@ -11,10 +11,7 @@ from taskflow.runtime.tasks import Read, ReadByte, Reduce, Scalar, task
 
 @task(kernel=KERNELS / "rates.cu")
 def advective_rate(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, rate: Reduce["max"], grid: Grid) -> None:
-    """rate = max over cells of |u|/dx + |v|/dy + |w|/dz, with the larger value of a cell's two faces: dt = cfl / rate.
-
-    NaN if any value is NaN.
-    """
+    """rate = max of |u|/dx + |v|/dy + |w|/dz, each the larger of two faces: dt = cfl / rate. NaN if any value is."""
 
 
 @task(kernel=KERNELS / "rates.cu")
@@ -31,5 +28,4 @@ def exact_sum(
 
 @task(kernel=KERNELS / "rates.cu")
 def exact_total(q: Read, solid: ReadByte | None, *, total: Reduce["exact sum"], bound: float) -> None:
-    """total = sum of q at the centres of cells that are not `solid`, bitwise identical on any blocks if |q| < 16 bound
-    """
+    """total = sum of q at centres that are not `solid`, bitwise identical on any blocks if |q| < 16 bound"""

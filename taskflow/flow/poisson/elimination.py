@@ -47,10 +47,7 @@ def tridiagonal_slab(
 
 @task(kernel=FILTERS, whole=True)
 def tridiagonal(spectrum: ReadWrite, *, s: Spectrum) -> None:
-    """Replace d by x in a single slab of all planes.
-
-    If the problem is singular, the mean of x over the lowest plane is 0.
-    """
+    """Replace d by x in one slab of all planes. If singular, the mean of x over the lowest plane is 0."""
 
 
 slab_ends_dct, tridiagonal_dct = dct(slab_ends), dct(tridiagonal)
@@ -92,10 +89,7 @@ def eliminate_slab(
 
 @task(kernel=KERNEL, whole=True)
 def eliminate(spectrum: ReadWrite, pivots: Read, *, s: Spectrum) -> None:
-    """Replace d by x in a single slab of all planes.
-
-    If the problem is singular, the mean of x over the lowest plane is 0.
-    """
+    """Replace d by x in one slab of all planes. If singular, the mean of x over the lowest plane is 0."""
 
 
 find_pivots_dct, slab_gains_dct, slab_sums_dct = dct(find_pivots), dct(slab_gains), dct(slab_sums)

@@ -68,7 +68,6 @@ class Lines:
 
     @property
     def cut(self) -> bool:
-        """True if blocks cut the lines."""
         return self.blocks[self.axis] > 1
 
     def in_cells(self, low: float, high: float) -> LayeredSpectrum:
@@ -108,9 +107,7 @@ class Lines:
     def solve(
         self, f: Roles, leaks: str, s: LayeredSpectrum, *, over: Box, dt: str, diffusivity: float
     ) -> Iterator[Launch]:
-        """Replace d by the solution in the field rhs, on the cells of the nodes. `leaks` is the field that `find`
-        wrote.
-        """
+        """Replace d by the solution in rhs, on the cells of the nodes. `leaks` is the field that `find` wrote."""
         values = f.pencils if self.cut else f.rhs
         if self.cut:
             yield transfer(f.cut_lines, f.rhs, over=over)

@@ -155,10 +155,7 @@ class StretchedMesh(Mesh):
 
 
 def mesh(grid: Grid, outflow: Collection[str] = ()) -> Mesh:
-    """Return the finest level, with p = 0 on the faces `outflow` (x_min to z_max) and walls or periodicity elsewhere.
-
-    Raises BadInput for an outflow on a periodic face.
-    """
+    """Return the finest level, with p = 0 on `outflow` faces. Raises BadInput for one on a periodic face."""
     periodic = triple(not (low and high) for low, high in zip(grid.low, grid.high, strict=True))
     low, high = [WALL] * 3, [WALL] * 3
     for face in outflow:

@@ -44,8 +44,7 @@ def rhs_sums(
     rhs: Read, b: ON_FACES | None, *, norm: Reduce["sum"], mean: Reduce["sum"], cells: Scalar | None,
     grid: Grid | None, mesh: Mesh | None, part: float | None,
 ) -> None:  # fmt: skip
-    """norm = sum of rhs^2, mean = sum of part rhs, over the cells with an open face, with part = 1 / `cells` if absent
-    """
+    """norm = sum of rhs^2, mean = sum of part rhs, over cells with an open face, part = 1 / `cells` if absent"""
 
 
 @task(kernel=RESIDUAL)
@@ -119,9 +118,7 @@ class Operator:
             yield count_active(b, over=self.box, cells=f.scalar("cells"), mesh=self.mesh)
 
     def measure_rhs(self, f: Roles, *, centred: bool) -> Launch:
-        """Measure the scalars `norm` and `mean` of the right-hand side, with mean = 0 unless `centred`. Needs
-        `prepare`.
-        """
+        """Measure `norm` and `mean` of the right-hand side, mean = 0 unless `centred`. Needs `prepare`."""
         numbers, b = f.scalars("norm", "mean"), self.coefficients(f)
         counted = f.scalar("cells") if b and centred else None
         part = None if counted else 1 / self.box.volume if centred else 0.0
@@ -135,8 +132,7 @@ class Operator:
         return residual_square(*fields, over=self.box, **where, **numbers)
 
     def find_residual(self, f: Roles, r: str) -> Launch:
-        """Compute r = rhs - mean - div(b grad p) on the finest level, and the scalar `residual`. Needs `measure_rhs`.
-        """
+        """Compute r = rhs - mean - div(b grad p) on the finest level, and `residual`. Needs `measure_rhs`."""
         numbers = f.scalars("residual", "mean")
         return residual_of(f.p, f.rhs, self.coefficients(f), r, over=self.box, mesh=self.mesh, **numbers)
 
@@ -157,9 +153,7 @@ class Operator:
 
     @property
     def _repeated(self) -> Box | None:
-        """The cells `near`, extended along each direction in which they touch a periodic side and appear as ghost
-        cells.
-        """
+        """The cells `near`, extended along directions in which they touch a periodic side, as ghost cells."""
         if self.near is None:
             return None
         ends = zip(self.near.lo, self.near.hi, self.grid.cells, self.grid.low, strict=True)

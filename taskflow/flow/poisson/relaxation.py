@@ -30,10 +30,7 @@ def jacobi_half(p: Read[1], rhs: Read, solid: ReadByte | None, p_new: Write, *, 
 def jacobi_twice(
     p: Read[TWICE], rhs: Read[1], solid: ReadByte[1] | None, p_new: Write, *, grid: Grid, near: Box | None
 ) -> None:
-    """p_new = two `jacobi` sweeps of p, bitwise. With `solid`, only cells inside `near` have closed faces.
-
-    One pass over memory instead of two on a GPU.
-    """
+    """p_new = two `jacobi` sweeps of p, bitwise, in one pass. Only cells inside `near` have closed faces."""
 
 
 @task(kernel=KERNELS / "poisson" / "jacobi_twice.cu")

@@ -43,10 +43,7 @@ class Solver(Protocol):
         yield from ()
 
     def solve(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Solve for p, given rhs and a first guess in p. rhs is unchanged.
-
-        With a `Tolerance`, raises NotConverged on all blocks if it is not reached.
-        """
+        """Solve for p, given rhs, unchanged, and a first guess. Raises NotConverged if a `Tolerance` is not met."""
 
     def taken(self, scalars: Mapping[str, float]) -> int:
         """Return the number of iterations of the last solve, given its scalars."""

@@ -137,9 +137,7 @@ def inverse_in_place(spectrum: ReadWrite, *, cells: int) -> None:
 
 @task(library="inverse")
 def inverse(spectrum: Foreign[lines("xy")], p: Write, *, cells: int) -> None:
-    """p = inverse transform into rows of `cells` values, times the number of values of a plane. Overwrites the
-    spectrum.
-    """
+    """p = inverse transform into rows of `cells` values, times a plane's number of values. Overwrites the spectrum."""
     source: Any = spectrum
     target: Any = p
     target[...] = _back(source[...], cells)

@@ -159,9 +159,7 @@ class Quantity:
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Fields by role: current value, value at the end of the stage and, with central differences, the last
-        tendency.
-        """
+        """Fields by role: current and next value and, with central differences, the last tendency."""
         fields: dict[str, Location] = {self.name: "c", f"{self.name}_new": "c"}
         return fields if self.bounded else {**fields, f"h_{self.name}": "c"}
 
@@ -180,9 +178,7 @@ class Quantity:
         yield from self._released(new, names["dt"], grid, mixing)
 
     def euler(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
-        """Yield the launches for a first bounded value from the velocities before and after the stage. Needs ghost
-        values.
-        """
+        """Yield the launches for a first bounded value from both velocities of the stage. Needs ghost values."""
         new = f[f"{self.name}_new"]
         yield bounded_euler(
             f[self.name], (f.u, f.v, f.w), (f.u_new, f.v_new, f.w_new), mixing.nu_t, mixing.faces, new,
@@ -191,8 +187,7 @@ class Quantity:
         yield from self._released(new, dt, grid, mixing)
 
     def heun(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
-        """Yield the launches that replace the current value by the new one. Needs ghost values of the first new value.
-        """
+        """Yield the launches that replace the current value. Needs ghost values of the first new value."""
         now, first = f[self.name], f[f"{self.name}_new"]
         yield bounded_heun(
             now, first, (f.u, f.v, f.w), (f.u_new, f.v_new, f.w_new), mixing.nu_t, mixing.faces,

@@ -20,9 +20,9 @@ face values, up to the residual of div(u) and rounding.
 from dataclasses import dataclass
 
 from taskflow.flow.grid import Grid
-from taskflow.flow.grid.implicit import EXPLICIT, Implicit
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.operators.momentum import EXPLICIT, Implicit
 from taskflow.runtime.tasks import Components, Read, ReadShort, ReadWrite, Scalar, Write, task
 
 CROSSINGS, SPREADINGS = 2.0, 3.0
@@ -36,9 +36,7 @@ NEW_FACE_VELOCITY = Components(u_new=Read[ACROSS_X], v_new=Read[ACROSS_Y], w_new
 
 @dataclass(frozen=True)
 class Transport:
-    """Diffusivity of q, a uniform source (q per time), and the direction of `implicit` diffusion, which `transport`
-    omits.
-    """
+    """Diffusivity of q, a uniform source (q per time), and the direction of `implicit` diffusion, omitted here."""
 
     diffusivity: float
     source: float = 0.0
@@ -69,10 +67,7 @@ def bounded_euler(
     q_faces: ReadShort | None, q_new: Write,
     *, dt: Scalar, grid: Grid, transport: Transport, prandtl: float | None,
 ) -> None:  # fmt: skip
-    """q_new = q + dt H(q), in cells, with H of the mean of both velocities.
-
-    Eddies (nu_t, prandtl) and bodies (q_faces) act as in `transport`.
-    """
+    """q_new = q + dt H(q), in cells, with H of the mean of both velocities. Eddies and bodies as in `transport`."""
 
 
 @task(kernel=KERNELS / "scalars" / "bounded.cu")

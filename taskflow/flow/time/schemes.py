@@ -23,10 +23,7 @@ class DiffusiveRates(NamedTuple):
 
     @classmethod
     def of(cls, viscosity: float, carried: Iterable[tuple[bool, float]], once: float) -> DiffusiveRates:
-        """Return the rates of a viscosity and of quantities, given as (bounded, diffusivity).
-
-        `once` = 1/dx^2 + 1/dy^2 + 1/dz^2.
-        """
+        """Return the rates of a viscosity and of (bounded, diffusivity). `once` = 1/dx^2 + 1/dy^2 + 1/dz^2."""
         quantities = list(carried)
         most = max([viscosity, *(diffusivity for _, diffusivity in quantities)])
         most_bounded = max((diffusivity for bounded, diffusivity in quantities if bounded), default=0.0)

@@ -51,9 +51,7 @@ def advance_clock(
 
 @dataclass(frozen=True)
 class StepClock:
-    """The clock for steps of a `scheme`. The scalar `rate` is max(|u|/dx + |v|/dy + |w|/dz), and `diffusion` are the
-    diffusive rates.
-    """
+    """Clock for steps of a `scheme`, by the scalar `rate` = max(|u|/dx + |v|/dy + |w|/dz), and diffusive rates."""
 
     scheme: TimeScheme
     diffusion: DiffusionTerms
@@ -65,7 +63,6 @@ class StepClock:
         return Partition(region, main.shape, replicated=True)
 
     def __call__(self, f: Roles) -> Launch:
-        """Return the launch after a step."""
         stages = [names["dt"] for names in self.scheme.names]
         stages += [f"{CLOCK}.unused_{n}" for n in range(len(stages), STAGES)]
         ratios = [names["ratio"] for stage, names in zip(self.scheme.stages, self.scheme.names, strict=True)

@@ -171,10 +171,7 @@ class Checkpoint:
 def newest(
     checkpoints: Checkpoints, check: Callable[[Checkpoint], None] | None = None
 ) -> tuple[Checkpoint | None, list[str]]:
-    """Return the newest intact checkpoint, if any, and the problems of newer ones.
-
-    `check` raises Damaged for an intact checkpoint that depends on other, damaged files.
-    """
+    """Return the newest intact checkpoint, if any, and the problems of newer ones. `check` may raise Damaged."""
     skipped: list[str] = []
     for path in checkpoints.paths():
         try:

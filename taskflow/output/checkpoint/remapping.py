@@ -33,10 +33,7 @@ Piece = tuple[slice, slice, slice]
 
 
 def nodal(nodes: np.ndarray, places: np.ndarray, period: float | None = None) -> np.ndarray:
-    """Return weights [place, node] of values at increasing nodes, exactly 1 and 0 if a place is a node.
-
-    With a `period`, the nodes cover one period, which may start anywhere.
-    """
+    """Return weights [place, node], exactly 1 and 0 at nodes. With a `period` nodes cover one, from anywhere."""
     numbers, around = _around(nodes, period)
     return _folded(_through_nodes(around, places), numbers, len(nodes))
 
@@ -127,10 +124,7 @@ class RemappedField:
         return tuple(self._along(str(source), target) for source, target in dims)
 
     def part(self, piece: Piece) -> np.ndarray:
-        """Return the values [z, y, x] of a piece of the field's array, in double precision.
-
-        Raises BadInput if a value is not finite.
-        """
+        """Return the values [z, y, x] of a piece, in double precision. Raises BadInput if one is not finite."""
         chosen = [
             np.arange(along.start, along.stop) if weights is None else np.flatnonzero(weights[along].any(axis=0))
             for weights, along in zip(self.weights, piece, strict=True)

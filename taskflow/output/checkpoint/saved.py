@@ -44,10 +44,7 @@ class LazyArray(indexing.LazilyIndexedArray):
 
 
 class LiveArray(BackendArray):
-    """Named field on a chart: only the parts whose values are accessed are fetched.
-
-    Pickling, as Dask does for workers, fetches all values.
-    """
+    """Field on a chart of which only accessed parts are fetched. Pickling, as Dask does, fetches all values."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return indexing.NumpyIndexingAdapter, (self._part(tuple(slice(None) for _ in self.shape)),)
@@ -157,8 +154,7 @@ def _of_run(path: Path, time: float | None) -> SavedState:
 
 
 def _checkpoint(path: Path, time: float | None, latest: float) -> Checkpoint | None:
-    """Return the intact checkpoint of a time or, without a time, the newest if it is as late as the `latest` snapshot.
-    """
+    """Return the intact checkpoint of a time or, without one, the newest if it is as late as the `latest` snapshot."""
     if time is None:
         checkpoint, _ = newest(Checkpoints(path / CHECKPOINTS, ""))
         return checkpoint if checkpoint and checkpoint.state["time"] >= latest * (1 - SAME) else None
@@ -170,7 +166,6 @@ def _checkpoint(path: Path, time: float | None, latest: float) -> Checkpoint | N
 
 
 def _times(path: Path) -> Iterator[tuple[Path, float]]:
-    """Yield the folders of checkpoints and their times."""
     for folder in Checkpoints(path / CHECKPOINTS, "").paths():
         with suppress(Damaged):
             yield folder, float(manifest(folder)["state"]["time"])

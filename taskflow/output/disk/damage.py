@@ -44,7 +44,6 @@ def checksum(data: np.ndarray | bytes | memoryview) -> bytes:
 
 
 def ends_in_checksum(data: np.ndarray | bytes) -> bool:
-    """Return True if data ends in its checksum."""
     flat = np.frombuffer(data, np.uint8)
     return flat.size >= SIZE and checksum(flat[:-SIZE]) == flat[-SIZE:].tobytes()
 
@@ -61,10 +60,7 @@ def file_size(path: Path) -> int:
 
 
 def check_file(path: Path, chunks: int, *, contents: bool = True) -> None:
-    """Raise Damaged if a file has changed: a shard of `chunks` chunks or, if 0, a single chunk.
-
-    Without `contents` only the index of a shard is read, not its chunks.
-    """
+    """Raise Damaged if a shard of `chunks`, or 0 a single chunk, has changed, without `contents` by its index."""
     size = file_size(path)
     try:
         with path.open("rb") as file:

@@ -23,7 +23,6 @@ def unguarded() -> None:
 
 
 def has_charts(path: str | Path, group: str = "") -> bool:
-    """Return True if a group of a store has charts."""
     return Path(path, group, CHARTS, "0", "zarr.json").exists()
 
 

@@ -58,10 +58,7 @@ class Drawable:
     files: tuple[Path, ...]
 
     def fields(self, order: PictureOrder) -> tuple[dict[str, float], dict[str, list[np.ndarray]]]:
-        """Return the numbers of the state, including its time, and the assembled fields [z, y, x] of all boxes by role.
-
-        Fields are in single precision.
-        """
+        """Return the numbers of the state, with its time, and the fields [z, y, x] of all boxes in single precision."""
         fields = {role: [np.full(shape, np.nan, dtype="f4") for _, shape in order.boxes] for role in order.roles}
         about: dict[str, float] = {}
         for file in self.files:
@@ -98,7 +95,6 @@ def begin_pictures(directory: Path, orders: Sequence[PictureOrder]) -> None:
 
 
 def listed(directory: Path) -> list[PictureOrder]:
-    """Return all pictures of a run."""
     orders: list[dict[str, Any]] = json.loads((directory / PICTURES / PARTS / LIST).read_text(encoding="utf-8"))
     return [PictureOrder(**{key: _tuples(value) for key, value in order.items()}) for order in orders]
 
@@ -110,10 +106,7 @@ def _tuples(value: Any) -> Any:
 def write_part(
     directory: Path, name: str, step: int, block: int, about: Mapping[str, float], pieces: Sequence[Piece]
 ) -> None:
-    """Write the part of a block: numbers of the state, and pieces. Raises OSError.
-
-    A piece is the number of its first cell [z, y, x] and values [z, y, x] by role.
-    """
+    """Write the part of a block: numbers of the state, and pieces (first cell, values [z, y, x]). Raises OSError."""
     path = directory / PICTURES / PARTS / f"{name}.{step}.{block}.npz"
     draft = path.with_suffix(".draft")
     values: dict[str, Any] = {

@@ -65,10 +65,7 @@ def _layers(components: Sequence[Any], low: int, high: int) -> list[np.ndarray]:
 def grid_file(
     grid: str, cells: Sequence[int], time: float, data: Sequence[Appended], tag: str, places: Sequence[Appended]
 ) -> Iterator[bytes]:
-    """Yield a RectilinearGrid or StructuredGrid file with `cells` along x, y and z at a time.
-
-    `data` are in its cells, and `places` under the tag `tag`.
-    """
+    """Yield a RectilinearGrid or StructuredGrid file at a time: `data` in `cells`, and `places` under a `tag`."""
     extent = " ".join(f"0 {n}" for n in cells)
     when = (
         '<FieldData><DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">'

@@ -56,6 +56,5 @@ class ChartsLayout(RecordsLayout):
         return arrays
 
     def patches(self, chart: int) -> dict[str, list[Patch]]:
-        """Return the patches on a chart of each of its sides, by name."""
         own = {name: [patch for patch in patches if patch.chart == chart] for name, patches in self.sides.items()}
         return {name: patches for name, patches in own.items() if patches}

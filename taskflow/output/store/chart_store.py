@@ -35,9 +35,7 @@ GRID: dict[str, Any] = {
 def add_charts(
     group: zarr.Group, layout: ChartsLayout, solid: Callable[[Box], np.ndarray] | None = None
 ) -> None:
-    """Create a group for each chart, "charts/0", ..., in the group of a layout, with vertices, centres and sides,
-    and the mask `solid` [z, y, x] of a box of cells.
-    """
+    """Create groups "charts/0", ..., with vertices, centres and sides, and the mask `solid` [z, y, x] of a box."""
     for number, vertices in enumerate(layout.vertices):
         names = [*PLACES, *(f"{name}{REST}" for name in PLACES if layout.moves)]
         about: dict[str, Any] = {"coordinates": " ".join(names), PATCHES: as_json(layout.patches(number))}

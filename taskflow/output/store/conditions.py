@@ -74,7 +74,6 @@ class Conditions:
         )
 
     def attributes(self) -> dict[str, Any]:
-        """Return the corresponding attributes."""
         attributes: dict[str, Any] = {"cells": np.array(self.cells), "viscosity": self.viscosity}
         attributes |= {f"{DIFFUSIVITY}{name}": value for name, value in self.diffusivities.items()}
         attributes |= {"thermal_expansion": self.thermal_expansion, "gravity": np.array(self.gravity)}

@@ -108,10 +108,7 @@ def _arrays(where: str, content: Mapping[str, Any]) -> Iterator[tuple[str, Mappi
 
 
 def accept(name: str, array: Mapping[str, Any]) -> None:
-    """Raise BadInput for an array with a forbidden codec, or that claims too much memory.
-
-    One-dimensional arrays are read when the store is opened.
-    """
+    """Raise BadInput for a forbidden codec, or too much memory, which arrays of one dimension need when opened."""
     unknown = [codec for codec in _codecs(array) if codec not in ALLOWED]
     if unknown:
         raise BadInput(

@@ -33,10 +33,7 @@ TIME_CHUNK = 1024  # times that one commit rewrites
 def open_group(
     path: str | Path, group: str, mode: Literal["r", "r+"] = "r+"
 ) -> tuple[zarr.Group, dict[str, zarr.Array]]:
-    """Return a group of a store and its arrays by name, including time and arrays of charts ("charts/0/p").
-
-    Raises Damaged if it cannot be read.
-    """
+    """Return a group and its arrays by name, with time and charts ("charts/0/p"). Raises Damaged if unreadable."""
     folder, name = Path(path, group), ""
     try:
         node = zarr.open_group(str(path), path=group, mode=mode, use_consolidated=False, zarr_format=3)
@@ -62,7 +59,6 @@ def array_of(group: zarr.Group, name: str) -> zarr.Array:
 
 
 def arrays_of(group: zarr.Group) -> Iterator[tuple[str, zarr.Array]]:
-    """Yield the arrays of a group and of its charts, by path."""
     yield from group.arrays()
     charts = group.get(CHARTS)
     for number, chart in charts.groups() if isinstance(charts, zarr.Group) else ():
@@ -117,7 +113,6 @@ def consolidate(path: str | Path, group: str = "") -> None:
 
 
 def _members(folder: Path, above: str = "") -> Iterator[str]:
-    """Yield the paths of groups and arrays below a folder."""
     for file in folder.glob("*/zarr.json"):
         name = f"{above}{file.parent.name}"
         yield name
@@ -136,10 +131,7 @@ def add_array(
     packing: BloscCodec | None = None,
     **options: Any,
 ) -> zarr.Array:
-    """Create an array in a group, with chunks (default: one) that are packed if requested and end in their checksum.
-
-    Other options are passed to zarr.create_array.
-    """
+    """Create an array with chunks (default: one), packed if requested, that end in their checksum."""
     return group.create_array(
         name,
         shape=shape,

@@ -46,10 +46,7 @@ CENTRED = FieldMetadata("")  # default location
 
 @dataclass(frozen=True)
 class ArrayLayout:
-    """Storage of the records of a `field` in an array [time, z, y, x].
-
-    It has dimensions in space, number of points, and shape of shards, each of which a single block writes.
-    """
+    """Storage of a `field`'s records [time, z, y, x]: dimensions, points, and shards, each written by one block."""
 
     field: str
     dims: tuple[str, str, str]
@@ -157,9 +154,7 @@ class StoreLayout(RecordsLayout):
         return triple(map(self.fields.get(field, CENTRED).dim, "zyx"))
 
     def size(self, dim: str) -> int:
-        """Return the number of points along a dimension: n centres, n + 1 faces between walls, n left faces if
-        periodic.
-        """
+        """Return the points along a dimension: n centres, n + 1 faces between walls, n left faces if periodic."""
         axis = "xyz".index(dim[0])
         return self.cells[axis] + (dim.endswith("_f") and not self.periodic[axis])
 

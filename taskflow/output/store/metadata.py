@@ -45,10 +45,7 @@ def moment(attributes: Mapping[Any, Any], time: float) -> str:
 
 
 def global_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a run, and the conventions.
-
-    Numbers, text and vectors (NumPy arrays) are unchanged. Other values become JSON text, for NetCDF.
-    """
+    """Return the attributes of a run and the conventions. Other than numbers, text and vectors become JSON."""
     flat = {key: plain(value) for key, value in attributes.items()}
     for key, value in attributes.items():
         if not isinstance(value, np.ndarray) and type(flat[key]) not in SCALARS:
@@ -97,10 +94,7 @@ def statistics_metadata(
     covariances: Mapping[str, tuple[str, str]],
     others: Mapping[str, str],
 ) -> dict[str, FieldMetadata]:
-    """Return the metadata of averages over time by name, all in cell centres.
-
-    Means and covariances have the names of their one or two `fields`, `others` their descriptions.
-    """
+    """Return the metadata of averages, in cell centres: means and covariances of `fields`, and `others` as text."""
     metadata: dict[str, FieldMetadata] = {}
     for name, field in means.items():
         metadata[name] = FieldMetadata(f"mean in time of {fields[field].long_name}", fields[field].units, "c", MEAN)

@@ -175,8 +175,7 @@ def tree(path: str | Path, group: str = "") -> xr.DataTree:
 
 
 def charts(records: xr.DataTree) -> Iterator[tuple[int, xr.Dataset]]:
-    """Yield the number and dataset of each chart, in order, with the time. Raises BadInput if the tree has no charts.
-    """
+    """Yield number and dataset, with the time, of each chart in order. Raises BadInput without charts."""
     if CHARTS not in records.children:
         raise BadInput("the tree has no charts; give the whole tree of a run on charts, as run.dataset() returns it")
     for number in sorted(records[CHARTS].children, key=int):
@@ -211,8 +210,5 @@ def place_of(number: int, chart: xr.Dataset) -> tuple[int, Triple]:
 
 
 def snapshot_of(directory: str | Path, time: float | None, group: str = "") -> xr.DataTree:
-    """Return the snapshot of a run on charts at a time, or its last one, or a record of another group.
-
-    Raises BadInput if it does not exist.
-    """
+    """Return a run's record on charts at a time, by default the last snapshot. Raises BadInput if it is missing."""
     return _one(tree(Path(directory) / STORE, group), directory, time, f"record of {group}" if group else "snapshot")

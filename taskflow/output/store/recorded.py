@@ -40,8 +40,7 @@ class RecordedArray:
         self._shape = array_of(group, name).shape[1:]
 
     def add(self, time: float, array: Any) -> None:
-        """Add the record of a time. Raises BadInput if its shape differs, or the time is not later than the last one.
-        """
+        """Add the record of a time. Raises BadInput if its shape differs, or the time is not the latest."""
         values, times = _numbers(self.name, array), self._store.times
         if values.shape != self._shape:
             raise BadInput(

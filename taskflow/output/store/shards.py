@@ -115,10 +115,7 @@ class BlockStore:
 
 
 def _parts(arrays: Mapping[str, zarr.Array], charts: Sequence[Box], cells: Sequence[Box]) -> Iterator[BlockPart]:
-    """Yield the points of arrays, such as "p" or "charts/1/p", that a block writes.
-
-    Raises ValueError if another block writes to the same shard.
-    """
+    """Yield the points of arrays that a block writes. Raises ValueError if another writes to the same shard."""
     own = [[mine for mine in cells if chart.meets(mine)] for chart in charts]
     for name, array in arrays.items():
         number = int(name.split("/")[1]) if "/" in name else 0

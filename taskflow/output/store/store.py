@@ -69,7 +69,6 @@ def create(
 
 
 def _add_box(group: zarr.Group, layout: StoreLayout) -> None:
-    """Create coordinates, metrics and the staggered grid."""
     if any(layout.first):
         group.attrs[FIRST] = json.dumps(layout.first)
     for dim in [f"{axis}_{place}" for axis in "xyz" for place in "cf"]:

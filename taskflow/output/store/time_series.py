@@ -108,9 +108,7 @@ class TimeSeries:
     def through_sides(
         cls, group: str, fields: Mapping[str, str], centres: np.ndarray, normals: np.ndarray, areas: np.ndarray
     ) -> Self:
-        """Return the group for fluxes through sides: descriptions of `fields` by name, centres and normals [side,
-        axis].
-        """
+        """Return the group for fluxes through sides: descriptions of `fields`, centres and normals [side, axis]."""
         places = {axis: (centres[:, n], _place(axis, "side")) for n, axis in enumerate("xyz")}
         for n, axis in enumerate("xyz"):
             about = {"long_name": f"component along {axis} of the normal, outward", "units": "1"}

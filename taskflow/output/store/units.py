@@ -37,10 +37,7 @@ def unit_of(attributes: Mapping[Any, Any], name: str) -> str:
 
 
 def labelled(ds: xr.Dataset, attributes: Mapping[Any, Any]) -> xr.Dataset:
-    """Return a dataset of a run with these attributes, with the units of its variables.
-
-    The pressure of two phases has none, because it is not divided by a density.
-    """
+    """Return a dataset with the units of its variables. A pressure not divided by density has none."""
     if not any(f"{PREFIX}{base}" in attributes for base in BASES):
         return ds
     for name, variable in ds.variables.items():

@@ -143,9 +143,7 @@ class StepBatches:
         return Batch(good, Tick(now.step + good, state["time"], state["dt"], output=False, monitor=False), counted)
 
     def _programs(self, count: int) -> Iterator[tuple[ClockedStep, int]]:
-        """Yield programs of together `count` steps, each with a number of passes: several steps in one, unless numbers
-        of each step are counted.
-        """
+        """Yield programs of `count` steps with numbers of passes. With counted numbers each is of one step."""
         assert self._steps is not None
         single, several = self._steps
         if self._spec.counted:
@@ -155,7 +153,6 @@ class StepBatches:
         yield single, count % SEVERAL
 
     def _limits(self, now: Tick, horizon: float) -> dict[str, float]:
-        """Return the limits of the clock for a batch from `now`."""
         clock, limit = self._spec.clock, self._spec.clock.limit
         assert self._spec.model.clock is not None
         return {

@@ -113,9 +113,7 @@ class CheckpointWriter:
         self.writer.submit(write)
 
     def commit(self, saved: int, visible: Counts, sync: Callable[[], None]) -> None:
-        """Commit the checkpoints written by all blocks, once all earlier records are visible, and `sync` has flushed
-        their indices to disk.
-        """
+        """Commit checkpoints written by all blocks, once earlier records are visible and `sync` has flushed them."""
         for step, needed in self._taken[self._committed : saved]:
             if not _covered(needed, visible):
                 return
@@ -142,14 +140,11 @@ def finish(policy: CheckpointPolicy, blocks: Sequence[Mapping[str, Any]], visibl
 
 
 def _covered(needed: Counts, visible: Counts) -> bool:
-    """Return True if every group has at least the needed number of visible records."""
     return all(count <= visible[group] for group, count in needed.items())
 
 
 def restore(checkpoint: Checkpoint, policy: CheckpointPolicy, shard: Shard) -> None:
-    """Set fields and scalars to the values of a checkpoint. Cells outside the domain that it lacks are unchanged: the
-    run that wrote it did not need them.
-    """
+    """Set fields and scalars to a checkpoint's values. Cells that it lacks, outside the domain, are unchanged."""
     for role in policy.cells:
         owned = shard.partition.homes[role].own_of(shard.block, role)
         shard.write_parts([role], ((box, {role: _restored(checkpoint, shard, role, box)}) for box in owned))
@@ -180,9 +175,7 @@ class RunStart:
     copying: Mapping[int, int] = field(default_factory=dict)
 
     def fill(self, shard: Shard) -> None:
-        """Write initial fields, unless the run restarts, and constant fields, while kernels are compiled. On restart
-        also recompute the fields of `Model.prepare`.
-        """
+        """Write constant fields, and initial fields or, on restart, `Model.prepare`, while kernels are compiled."""
         with ThreadPoolExecutor(1, "taskflow-prepare") as pool:
             prepared = pool.submit(shard.prepare, self.spec.programs)
             if self.resumed is None:
@@ -194,10 +187,7 @@ class RunStart:
             shard.run(self.spec.model.prepare)
 
     def take_over(self, shard: Shard) -> float:
-        """Restore a state from another run bitwise, or its sums, after the start program, which projects the velocity.
-
-        Returns the length of the previous step, 0 if none.
-        """
+        """Restore another run's state or sums after the start program. Returns the last step's length, 0 if none."""
         initial = self.initial
         if initial.checkpoint is not None:
             restore(initial.checkpoint, self.policy, shard)

@@ -195,6 +195,5 @@ class RunLoop(RunParts):
         self._report(tick)
 
     def _report(self, tick: Tick, **numbers: Any) -> None:
-        """Report the progress of the run to the client."""
         now = {"step": tick.step, "time": tick.time, "dt": tick.dt, "share": self.clock.progress(tick)}
         self.progress.report(**{**numbers, **now, **self.written, "seconds": self.progress.seconds})

@@ -94,9 +94,7 @@ class Pace:
         return tick.dt * rate <= LARGEST * self.limit.cfl
 
     def shorter(self, tick: Tick, before: float, after: float, attempts: int) -> float:
-        """Return the length of a step that replaces a too long one, with these rates at its ends: assuming linear
-        growth of the rate in the first of the `attempts`, then none.
-        """
+        """Return a shorter step for a too long one: the rate grows linearly in the first attempt, then not at all."""
         if not math.isfinite(after):
             return DIVERGED * tick.dt
         even = _evenly(before, max(after - before, 0.0) / tick.dt, self.limit.cfl)

@@ -20,7 +20,7 @@ from taskflow.runs.block.sanity import SanityChecks
 from taskflow.runs.block.stepping import Stepping
 from taskflow.runs.state.closed_faces import CLOSING
 from taskflow.runs.state.restart import RestartPoint
-from taskflow.runs.state.settings import Settings
+from taskflow.runs.state.setup import Settings
 from taskflow.runtime.machine import Control, Shard
 from taskflow.systems.base.pressure import explained
 from taskflow.systems.bodies import Movement
@@ -28,9 +28,7 @@ from taskflow.systems.records.particles import Clouds
 
 
 class Progress:
-    """Reports to the client through a control, which changes if the run pauses. `counted`: the scalars, each of one
-    step, that are added up.
-    """
+    """Reports to the client through a control. `counted`: scalars, each of one step, that are added up."""
 
     def __init__(self, control: Control, counted: Iterable[str]) -> None:
         self.control = control
@@ -128,7 +126,6 @@ class RunParts:
         self.progress.report(resumed=resumed.tick.step)
 
     def _fill(self, time: float) -> dict[str, float]:
-        """Write the given fields, and return the scalars that the first step needs."""
         self.job.fill(self.shard)
         if self.movement is not None:
             self.movement.begin(time)
@@ -137,10 +134,7 @@ class RunParts:
         return entering | self.settings.timed.begin(time)
 
     def save(self, tick: Tick, ended: str | None) -> None:
-        """Pass the state to be written, from which a restart is bitwise identical. `ended`: how the run ends here.
-
-        Raises RunFailed if the state is insane.
-        """
+        """Pass the state to be written, for a bitwise restart. `ended`: how. Raises RunFailed if it is insane."""
         self.sanity.carries(tick)
         self.records.flush()
         planned, scalars = self.records.planned, self.shard.scalars.items()

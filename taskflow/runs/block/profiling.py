@@ -32,10 +32,7 @@ class Window:
 
 @dataclass(eq=False)
 class Profiling:
-    """The profiling window of one block's run. It starts after the best overlap has been found.
-
-    Without a window nothing is done.
-    """
+    """The profiling window of one block's run, if any, after the best overlap has been found."""
 
     window: Window | None
     shard: Shard
@@ -66,7 +63,6 @@ class Profiling:
             self._profiler.start()
 
     def end(self) -> None:
-        """End the window."""
         if self._profiler is not None:
             self._profiler.stop()
             self.timeline, self._profiler = self._profiler.timeline, None

@@ -73,7 +73,6 @@ class StateLog:
 
     @property
     def checksum(self) -> int:
-        """The checksum of these lines."""
         return self._log.checksum(self.planned) if self._log is not None else 0
 
 
@@ -127,9 +126,7 @@ class Records:
                 averaging.begin(now)
 
     def take(self, before: Tick, now: Tick, stopped: Tick | None) -> None:
-        """Record everything scheduled now and not at `before`. `stopped` is the tick scheduled before a request to
-        stop. Collective.
-        """
+        """Record everything scheduled since `before`. `stopped`: the tick before a request to stop. Collective."""
         if now.output:
             self._derive(now)
             planned = stopped is None or stopped.output
@@ -169,7 +166,6 @@ class Records:
             writer.drain()
 
     def close(self) -> None:
-        """End writing."""
         for writer in self._writers:
             writer.close()
 
@@ -178,7 +174,6 @@ class Records:
         return [self.writer, *([self._pictures.writer] if self._pictures else [])]
 
     def flush(self) -> None:
-        """Write all copied records."""
         for recording in self._groups.values():
             recording.flush()
 
@@ -198,9 +193,7 @@ class Records:
             recording.sync()
 
     def stored(self) -> Callable[[], dict[str, Any]]:
-        """Return a function for a checkpoint: it flushes the present records of this block to disk and returns their
-        checksums, by group.
-        """
+        """Return a function for checkpoints that flushes this block's records and returns their checksums, by group."""
         times = {group: recording.sum_of_times for group, recording in self._groups.items()}
 
         def settled() -> dict[str, Any]:
@@ -228,7 +221,6 @@ class Records:
 
     @property
     def status(self) -> dict[str, WriteStatus]:
-        """The status of each group, for the client."""
         return {group: recording.status for group, recording in self._groups.items()}
 
 

@@ -31,9 +31,7 @@ LEFT = 0.1  # share of the divergence that solves of a fixed number of iteration
 
 
 class Sanity:
-    """The judgement on one block, identical on all. If the user has set values (`given`), only non-finite numbers are
-    insane, as the case does not explain such a flow.
-    """
+    """Judgement on one block, the same on all. With `given` values only non-finite numbers are insane."""
 
     def __init__(self, spec: BlockSpec, shard: Shard, diagnosis: Diagnosis, given: Sized = ()) -> None:
         self._given, self._spec, self._scales, self._shard, self._diagnosis = given, spec, spec.scales, shard, diagnosis
@@ -183,8 +181,7 @@ class Diagnosis:
 
 
 class SanityChecks:
-    """All checks of a run, which yield warnings. `cautioned`: a warning that steps may be too long was already given.
-    """
+    """All checks of a run, which yield warnings. `cautioned`: it was already warned that steps may be too long."""
 
     def __init__(self, spec: BlockSpec, shard: Shard, given: Sized = (), *, cautioned: bool) -> None:
         self._model, self._shard, self._cautioned = spec.model, shard, cautioned
@@ -195,9 +192,7 @@ class SanityChecks:
         self._passing = fixed if bodies and not cautioned else None  # steps in which particles may pass several faces
 
     def of_numbers(self, tick: Tick, numbers: Mapping[str, Any], insane: str | None) -> Iterator[str]:
-        """Raise RunFailed if the log numbers of a state show divergence, or `insane` names one; yield a warning if they
-        only suggest it.
-        """
+        """Raise RunFailed if numbers show divergence, or `insane` names one. Yield a warning if they suggest it."""
         if tick.step == 0:
             self.sanity.begin(self._shard.scalars.get("speed", 0.0))
         self.sanity.moves(tick)
@@ -218,9 +213,7 @@ class SanityChecks:
         self._waves.skip()
 
     def of_step(self, tick: Tick) -> Iterator[str]:
-        """Warn, once each, if a step is too long for its scheme or for particles around obstacles, or very short only
-        due to capillary waves.
-        """
+        """Warn, once each, of steps too long for their scheme or for particles, or short by capillary waves."""
         rate = self._model.rate(self._shard.scalars)
         if self._passing is not None and tick.dt * rate > 1:
             yield f"at step {tick.step}, time {tick.time:g}, {too_long(self._passing, rate)}"

@@ -16,9 +16,7 @@ Held = tuple[str, Box, Callable[[], np.ndarray]]  # a role, cells, and a functio
 
 
 def parts_of(shard: Shard, cells: Cells, *, replicas: bool) -> Iterator[tuple[str, Box]]:
-    """Yield the parts of these cells on this block, by role. `replicas`: also of replicated regions, otherwise only on
-    block 0.
-    """
+    """Yield the parts of these cells on this block, by role. Of replicated regions on block 0, or all `replicas`."""
     for role, boxes in cells.items():
         if replicas or shard.block == 0 or not shard.partition.homes[role].replicated:
             for box in boxes:
@@ -34,9 +32,7 @@ def held(shard: Shard, cells: Cells, *, replicas: bool) -> Iterator[Held]:
 
 
 def keeper(shard: Shard, cells: Cells) -> Keeper | None:
-    """Return a keeper of these cells, or None if they are stored in tiles or too many to be kept for the whole run.
-    Collective, with the same result on all blocks.
-    """
+    """Return a keeper of these cells, or None if they are tiled or too many for the whole run. Collective."""
     if not small(shard.partition, cells) or any(shard.instances.tile(shard.roles[role]) for role in cells):
         return None
     return Keeper(shard, list(parts_of(shard, cells, replicas=True)))

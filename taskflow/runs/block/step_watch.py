@@ -49,9 +49,7 @@ class StepWatch:
 
 
 class WaveWatch:
-    """Checks the bounds of every step of a run, and warns once, identically on all blocks: if capillary waves make
-    steps much shorter than all other bounds, for some time.
-    """
+    """Warns once, the same on all blocks, if capillary waves make steps much shorter than all other bounds."""
 
     def __init__(self) -> None:
         self._warned, self._steps = False, 0  # steps in a row that were so short

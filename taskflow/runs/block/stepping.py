@@ -11,8 +11,7 @@ from taskflow.common.errors import RunFailed
 from taskflow.runs.block.pace import Pace
 from taskflow.runs.block.sanity import Sanity
 from taskflow.runs.block.savepoint import Savepoint, keeper
-from taskflow.runs.state.settings import Settings
-from taskflow.runs.state.setup import BlockSpec
+from taskflow.runs.state.setup import BlockSpec, Settings
 from taskflow.runtime.machine import Keeper, Shard
 from taskflow.runtime.tasks import Cells
 from taskflow.systems.base.pressure import explained
@@ -74,9 +73,7 @@ class Stepping:
         self._sanity.driven()
 
     def take(self, before: Tick, tick: Tick) -> Tick:
-        """Take the step from `before` planned to `tick`; return its actual end. Raises RunFailed if no step is short
-        enough. Collective.
-        """
+        """Take the planned step. Return its actual end. Raises RunFailed if no step is short enough. Collective."""
         if self.fixed:
             self._advance(before, tick)
         else:
@@ -89,7 +86,6 @@ class Stepping:
         return tick
 
     def _tried(self, before: Tick, tick: Tick) -> Tick:
-        """Repeat the step until it is short enough."""
         scalars, pace, clock, model = self._shard.scalars, self.pace, self._spec.clock, self._spec.model
         kept, attempts = self._kept(), 1
         while True:

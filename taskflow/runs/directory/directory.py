@@ -70,10 +70,7 @@ class RunDirectory:
 
     @contextmanager
     def locked(self) -> Iterator[RunDirectory]:
-        """Yield this directory with its lock; it is created if missing.
-
-        Raises BadInput if another run is active in it, or it cannot be written.
-        """
+        """Yield this directory, locked and created if missing. Raises BadInput if in use or not writable."""
         with ExitStack() as stack:
             with self._writing():
                 guard = stack.enter_context(owned(self.path))
@@ -113,10 +110,7 @@ class RunDirectory:
             follow(self.path, self.guard)
 
     def reopen(self, sim: RunSetup, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
-        """Cut the run's output back to the checkpoint of a restart, and adapt it to these blocks.
-
-        Raises BadInput on failure.
-        """
+        """Cut the run's output back to a restart's checkpoint, and adapt it to these blocks. Raises BadInput."""
         checkpoint, path, layouts = restart.checkpoint, self.path / output.STORE, self._layouts(sim)
         self.guard()
         with self._writing():
@@ -132,9 +126,7 @@ class RunDirectory:
         return replace(restart, times=times)
 
     def _cut(self, path: Path, group: Group, restart: RestartPoint, sim: RunSetup) -> tuple[float, ...]:
-        """Cut a group of the store back to the records of a checkpoint, and return their times. A group that does not
-        continue starts over.
-        """
+        """Cut a group back to the records of a checkpoint, or start it over. Return the times of its records."""
         checkpoint, name = restart.checkpoint, group.group
         if name not in restart.kept:
             output.remove(path, name)
@@ -146,8 +138,7 @@ class RunDirectory:
         return tuple(store.times)
 
     def check_visible(self, client: Client | Here, workers: Sequence[str]) -> None:
-        """Raise BadInput if one of these workers does not see this directory, or sees a different one of the same name.
-        """
+        """Raise BadInput if one of these workers does not see this directory, or sees another of the same name."""
         token = uuid.uuid4().hex
         mark = self.path / ".visible"
         mark.write_text(token, encoding="utf-8")
@@ -173,10 +164,7 @@ class RunDirectory:
         return sim.origin.applied_to(initial) if begins and sim.origin is not None else initial
 
     def finish(self, blocks: Sequence[Mapping[str, Any]], policy: CheckpointPolicy) -> None:
-        """Make the snapshots and checkpoints written by all blocks visible, and delete incomplete ones.
-
-        Raises RunFailed if the disk is full; deletions make room first.
-        """
+        """Make records and checkpoints of all blocks visible, delete others. Raises RunFailed if the disk is full."""
         groups = dict.fromkeys(group for block in blocks for group in block.get("records", {})) or (SNAPSHOTS,)
         self.guard()
         try:
@@ -236,7 +224,6 @@ class RunDirectory:
 
 
 def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None = None) -> None:
-    """Make an empty group in the store."""
     if isinstance(group, output.TimeSeries):
         output.create_time_series(path, group, about)
     else:

@@ -62,7 +62,6 @@ class Owner:
         return cls(host, _boot(), _space(), os.getpid(), (_stat(os.getpid()) or ("", 0))[1], since)
 
     def same(self, other: Owner) -> bool:
-        """Return True if both are the same process."""
         return replace(self, since=other.since) == other
 
     def alive(self) -> bool | None:

@@ -24,8 +24,7 @@ PACKAGES = (
 
 
 def provenance() -> dict[str, Any]:
-    """Return versions, git commit (None outside a checkout, marked if files are changed), platform, command and time.
-    """
+    """Return versions, git commit (None outside a checkout, marked if changed), platform, command and time."""
     packages = {}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):

@@ -24,10 +24,7 @@ LATEST = 10  # lines of the log over which the speed is measured
 
 
 class Record:
-    """The files of a run directory: tables of its case, its report (empty if missing), lines of its log.
-
-    Raises BadInput, as `look` does, if the directory is not a run.
-    """
+    """Tables of the case, report and log of a run directory. Raises BadInput, as `look` does, if it is not a run."""
 
     def __init__(self, directory: Path) -> None:
         self.directory, self._tail = directory, Tail(directory / LOG)
@@ -63,7 +60,6 @@ class Record:
 
     @property
     def title(self) -> str:
-        """The directory and the title of the case."""
         return f"{self.directory}: {self.case.get('title', '')}"
 
     @property
@@ -74,7 +70,6 @@ class Record:
 
     @property
     def state(self) -> str:
-        """The state of the run."""
         ended = self.report.get("ended")
         if ended in ("end", "steady", "stalled", "interrupted", "stopped"):
             return heading(self.report)
@@ -90,9 +85,7 @@ class Record:
         return f"running{'' if here else ', as far as this host can tell'}: {where}{latest}"
 
     def _computed_by(self) -> tuple[str, bool | None]:
-        """Return the process that computes the run, and True if it is still active, which requires a lock; None if it
-        is not visible from this host.
-        """
+        """Return the process of the run, and True if active, which needs a lock; None if not visible from here."""
         leader = self.report["leader"]
         known = f"process {leader['process']} on {leader['host']}"
         try:
@@ -180,7 +173,6 @@ def heading(report: Mapping[str, Any]) -> str:
 
 
 def speed_rows(report: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield rows on the speed of a run."""
     if report["steps"] == 0:
         return
     yield Row("loop", f"{duration(report['loop_seconds'])}, {rate(report['cell_steps_per_second'])}")

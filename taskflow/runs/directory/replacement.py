@@ -62,9 +62,7 @@ def _warn(words: str) -> None:
 
 
 def entries(directory: Path) -> list[Path]:
-    """Return the content of a run directory, without the lock and the stages of a replacement; empty if it does not
-    exist.
-    """
+    """Return the content of a run directory, if any, without the lock and the stages of a replacement."""
     if not directory.exists():
         return []
     ours = {directory / name for name in (LOCK, *STAGES)}.union(drafts(directory / LOCK))
@@ -82,7 +80,6 @@ def ours(directory: Path) -> bool:
 
 
 def has_state(directory: Path) -> bool:
-    """Return True if a run has written its first state."""
     if any((directory / CHECKPOINTS).glob("step-*")):
         return True
     try:

@@ -13,8 +13,7 @@ from taskflow.common.rows import Row, auto, warning_rows
 from taskflow.common.units import plural, size
 from taskflow.flow.measures.statistics import SHARE
 from taskflow.runs.estimate.memory import MemoryEstimate
-from taskflow.runs.estimate.step_count import StepCount, count_steps
-from taskflow.runs.estimate.step_warnings import step_warnings
+from taskflow.runs.estimate.step_count import StepCount, count_steps, step_warnings
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.setup import RunSetup, blocks_of
 from taskflow.runtime.cluster import crowding, placed, processes, slabs, threads_per_block
@@ -59,9 +58,7 @@ class Estimate(MemoryEstimate):
 
     @cached_property
     def bandwidth(self) -> float:
-        """The copy bandwidth of all devices together, in bytes per second: of one GPU for all, or of the cores of
-        the blocks.
-        """
+        """Copy bandwidth of all devices together, bytes per second: of one GPU for all, or of the blocks' cores."""
         if self.device == "gpu":
             return known_copy_bandwidth(open_device("gpu")) * len({place.gpus[0].identity for place in self.placed})
         cores = min(self.placed[0].cores, self.threads * len(self.placed))

@@ -26,9 +26,7 @@ SINGLE = 4  # bytes of a number in a picture
 
 @dataclass(frozen=True)
 class Memory(BlockMemory):
-    """Bytes of a block of a case: of its programs, of its output, and of the state `kept` before steps that may be
-    repeated.
-    """
+    """Bytes of a block: of its programs, its output, and the state `kept` before steps that may be repeated."""
 
     output: int = 0
     kept: int = 0
@@ -101,9 +99,7 @@ class MemoryEstimate:
             )
 
     def _output(self, block: int) -> int:
-        """Return the output bytes of a block. A host keeps two records of its block and a checkpoint. A GPU keeps as
-        much as fits, at least one field at a time.
-        """
+        """Return the output bytes: two records and a checkpoint on hosts, what fits, at least a field, on GPUs."""
         if self.device == "gpu":
             return self._values(block) + self._ordered
         # the largest spectra of a field that a block gathers from all, and puts together
@@ -125,9 +121,7 @@ class MemoryEstimate:
         return sum(box.volume for box in some) * self.sim.value_bytes
 
     def _recorded(self, block: int) -> int:
-        """Return the bytes of the two largest successive records: of snapshots, of averages, which follow one, and of
-        planes.
-        """
+        """Return the bytes of the two largest successive records: snapshots, averages after them, planes."""
         case, averages, value = self.sim.case, self.sim.averages, self._values(block)
         planes = [
             len(plane.fields or case.fields) * self._values(block, self.sim.domain.layers(plane))
@@ -156,9 +150,7 @@ class MemoryEstimate:
         return self._state(block) if self.sim.case.checkpoint.keep else 0
 
     def _kept(self, block: int) -> int:
-        """Return the bytes of the state before a step that may be repeated: of a `Keeper` or, on a host, a `Savepoint`.
-        A GPU passes large states to the host.
-        """
+        """Return the bytes of the state before a repeatable step. A GPU passes large states to the host."""
         sim, gpu = self.sim, self.device == "gpu"
         if sim.clock.limit.fixed is not None or (gpu and (sim.particles or not small(sim.partition, sim.carried))):
             return 0
@@ -202,9 +194,7 @@ class MemoryEstimate:
         return len({place.worker for place in self.placed}) == 1 and channel in ("auto", "local")
 
     def _direct(self, one: int, other: int) -> bool:
-        """Return True if two blocks should access each other's memory: each alone on a GPU of its process, on one host,
-        or on cores.
-        """
+        """Return True if blocks should access each other's memory: each alone on a GPU, on one host, or on cores."""
         if self.device == "cpu":
             return True
         return self.placed[one].host == self.placed[other].host and self._alone[one] and self._alone[other]

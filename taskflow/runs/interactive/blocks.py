@@ -131,9 +131,7 @@ def _number(name: Any, value: Any) -> float:
 
 
 def answer(results: list[tuple[tuple[str, ...], list[float]] | str]) -> dict[str, float] | float | None:
-    """Return the result of all blocks. Raises RunFailed if the function failed on one, BadInput if names of numbers
-    differ between blocks.
-    """
+    """Return the result of all blocks. Raises RunFailed if one failed, BadInput if their names differ."""
     failures = [result for result in results if isinstance(result, str)]
     if failures:
         first = next((text for text in failures if text.startswith("block ")), failures[0])

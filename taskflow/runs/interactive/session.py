@@ -27,7 +27,7 @@ from taskflow.runs.notebook import shown_progress
 from taskflow.runs.records import RunRecords
 from taskflow.runs.run import Run, arguments, claimed_directory, stoppable
 from taskflow.runs.state.remedies import as_keys, how_to_resume
-from taskflow.runs.state.settings import Settings
+from taskflow.runs.state.setup import Settings
 from taskflow.runtime.cluster import Blocks, Progress, lasting_client
 from taskflow.runtime.host import SYSTEM
 from taskflow.runtime.machine import Job
@@ -274,7 +274,6 @@ class DrivenRun(RunRecords):
         return f"at {self._moment}; the simulation pauses: go on with it, or close it"
 
     def _end(self, reason: str, came: signal.Signals | None = None) -> None:
-        """End the paused run."""
         self._over = "it has failed"
         outcome = replace(self._do(end_run), came=came)
         report = self._attempt.finish(outcome, reason)
@@ -311,9 +310,7 @@ class DrivenRun(RunRecords):
 
     @contextmanager
     def _call(self, name: str, *, drives: bool = True) -> Iterator[None]:
-        """Mark a call that uses the blocks. Raises BadInput within another call; callbacks may make calls that do not
-        drive.
-        """
+        """Mark a call that uses the blocks. Raises BadInput within another call, except some within callbacks."""
         with self._reading:
             self._check_free(name, drives=drives)
             self._busy, busy = name, self._busy

@@ -31,9 +31,7 @@ FIXED = {  # keys of values that change in time and are not set, by their first 
 
 @dataclass(frozen=True, eq=False)
 class Settable:
-    """The values of a run that may be set: time-dependent values of its case, and motions of its bodies, with the
-    values `given` before.
-    """
+    """The values of a run that may be set: time-dependent values and motions, with values `given` before."""
 
     sim: RunSetup
     given: Mapping[str, Value]
@@ -63,9 +61,7 @@ class Settable:
         return tuple({id(m): m for m in surroundings.moving.motions if m is not None}.values()) if surroundings else ()
 
     def _motion(self, body: RigidMotion, key: str, new: Any, now: Tick) -> dict[str, Value]:
-        """Return the new expressions of a motion from now on, each a function of all times, so that restarts and all
-        blocks agree.
-        """
+        """Return a motion's new expressions from now on, each of all times, so that restarts and blocks agree."""
         sim, surroundings, old = self.sim, self.sim.system.surroundings, dict(body.parts)
         assert surroundings is not None
         with named(f"set({key!r}, {shown(new)})"):
@@ -139,7 +135,6 @@ def _refused(key: str, case: Case, known: Mapping[str, Value]) -> str:
 
 
 def _found(key: str, case: Case) -> Any:
-    """Return the value of a case under a key, or None."""
     found: Any = case
     for name, number in re.findall(r"(\w+)|\[(\d+)\]", key):
         try:
@@ -168,9 +163,7 @@ def _parts(body: RigidMotion, key: str, new: Any) -> dict[str, Expression]:
 
 
 def _value(key: str, new: Any, now: float, *, placed: bool) -> Value:
-    """Return a value as a function of time, and of position if `placed`. Raises BadInput if it is invalid, or not
-    finite now.
-    """
+    """Return a value as a function of time, and of position if `placed`. Raises BadInput, also if not finite now."""
     with named(f"set({key!r}, {shown(new)})"):
         read = value(new) if placed else of_time(new)
         if isinstance(read, TimeFunction | TimeTable):  # of a table it would keep the name alone

@@ -55,7 +55,6 @@ class Simulation(DrivenRun):
         return f"<Simulation of {self.case.title}: {self._moment}; {where} {self.directory}>"
 
     def _repr_html_(self) -> str:
-        """Return progress and the present state, for a notebook."""
         numbers = {"title": self.case.title, "step": self.iteration}
         numbers |= {} if self._pseudo_time else {"time": self.time}
         ended = {"ended": self._over} if self._over else {}

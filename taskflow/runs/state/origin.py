@@ -47,8 +47,7 @@ class InitialState(ABC):
 
     @staticmethod
     def of(sim: DiscreteCase) -> InitialState | None:
-        """Return the origin named by a case, or None. Raises BadInput if it cannot be read, or does not suit the case.
-        """
+        """Return the origin named by a case, or None. Raises BadInput if it is unreadable or unsuitable."""
         if sim.source is None:
             return None
         kind = StateOnBox if sim.partition.region.atlas is None else StateOnCharts
@@ -117,7 +116,6 @@ class InitialState(ABC):
         return ()
 
     def applied_to(self, initial: InitialFields) -> InitialFields:
-        """Return the initial fields of a run with this origin."""
         if self.checkpoint is not None:
             return replace(initial, checkpoint=self.checkpoint)
         more = {"p": None} if (self.unchanged or not self.projected) and self.has("p") else dict.fromkeys(self.sums)
@@ -126,7 +124,6 @@ class InitialState(ABC):
 
     @property
     def row(self) -> Row:
-        """The row of `taskflow check`."""
         if self.checkpoint is not None:
             return Row("start", f"{self.state.where}, time {self.state.time:g}, continued bitwise")
         then = ", then made free of divergence" if self.projected else ""
@@ -169,7 +166,6 @@ class StateOnBox(InitialState):
         _save(path, self.sim, snapshots, self._sources(snapshots))
 
     def _sources(self, snapshots: StoreLayout) -> dict[str, Any]:
-        """Return the sources of initial fields, by name."""
         if self.checkpoint is not None or self.state.fields is None:
             return _given(self.sim)
         layout = replace(snapshots, fields={name: self.sim.system.metadata[name] for name in self.sim.case.fields})
@@ -251,9 +247,7 @@ def _flow(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def save_evaluated(path: Path, sim: DiscreteCase, origin: InitialState | None, snapshots: Any) -> None:
-    """Store the fields evaluated once, before blocks start: functions and arrays, or all fields if some come from
-    another run or file.
-    """
+    """Store the fields evaluated once, before blocks start: functions and arrays, or all from another run or file."""
     if origin is not None:
         origin.save(path, snapshots)
     else:
@@ -261,7 +255,6 @@ def save_evaluated(path: Path, sim: DiscreteCase, origin: InitialState | None, s
 
 
 def _save(path: Path, sim: DiscreteCase, snapshots: StoreLayout, sources: Mapping[str, Any]) -> None:
-    """Store the values of sources by name, if any."""
     if sources:
         fields = {name: sim.system.metadata[name] for name in sources}
         output.save_initial(path, replace(snapshots, fields=fields), sources)
@@ -273,8 +266,7 @@ def _given(sim: DiscreteCase, sums: Mapping[str, Any] | None = None) -> dict[str
 
 
 def lacking(checkpoint: Checkpoint, sim: DiscreteCase, roles: Container[str]) -> str:
-    """Return the cells, in some roles, that the further run needs and a checkpoint lacks, as text; empty if complete.
-    """
+    """Return the cells, by role, that the further run needs and a checkpoint lacks, as text; empty if complete."""
     for role, boxes in sim.carried.items():
         cells = sim.partition.homes[role].region.cells
         if role in roles and (missing := difference([box & cells for box in boxes], checkpoint.boxes(role))):

@@ -180,9 +180,7 @@ class RestartPoint:
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, case: Case) -> RestartPoint:
-        """Return the restart point of a checkpoint. Its tick is finished if the end, or the steady state still
-        requested by the case, is reached.
-        """
+        """Return the restart point of a checkpoint. Its tick is finished if the end or steady state is reached."""
         state = checkpoint.state
         tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
         was, now = (tables_of(text, case) for text in (state["case"], case.to_toml()))
@@ -245,9 +243,7 @@ def newest_restart(directory: Path, case: Case) -> tuple[RestartPoint, list[str]
 
 
 def tables_of(text: str, case: Case) -> dict[str, Any]:
-    """Return the tables in the text of an earlier case, without keys that the system of `case` does not read: earlier
-    builds wrote them.
-    """
+    """Return the tables of an earlier case's text, without keys that the system of `case` does not read."""
     return read_tables(case.system, tomllib.loads(text))
 
 
@@ -272,7 +268,6 @@ def check_labels(directory: Path, case: Case, keys: Iterable[str]) -> None:
 
 
 def _at(tables: Any, path: Iterable[str]) -> Any:
-    """Return the value of a key, or None."""
     return reduce(lambda table, name: table.get(name) if isinstance(table, Mapping) else None, path, tables)
 
 

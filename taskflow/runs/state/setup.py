@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any
 
 from taskflow.cases import Case
-from taskflow.cases.language.table import Precision
+from taskflow.cases.language.table import Precision, written
+from taskflow.cases.tables.timed import Value, value
 from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.timing.steady import Criterion
 from taskflow.common.caching import cached_property
@@ -110,9 +112,7 @@ class RunSetup(DiscreteCase):
 
     @cached_property
     def origin(self) -> InitialState | None:
-        """The state of another run or file from which it starts; None if the case has formulas. Raises BadInput if it
-        cannot be read, or does not suit the case.
-        """
+        """The saved state from which it starts, None with formulas. Raises BadInput if unreadable or unsuitable."""
         return InitialState.of(self)
 
     @cached_property
@@ -164,3 +164,23 @@ class RunSetup(DiscreteCase):
             programs=(self.model.start, self.monitor, *steps, given.measured, *settled, *chain(*self.recorded)),
             pictures=pictures_of(self.case, self.domain),
         )
+
+
+class Settings:
+    """The values set by the user, by key, and the objects that use them instead of the values of the case."""
+
+    def __init__(self, timed: TimedNumbers, inflows: InflowValues | None, surroundings: Surroundings | None) -> None:
+        self.values: dict[str, Value] = {}
+        self.timed = replace(timed, instead=self.values)
+        self.inflows = inflows.following(self.values) if inflows else None
+        self._moving = surroundings.moving if surroundings else None
+
+    def update(self, values: Mapping[str, Any]) -> None:
+        """Set values, by key, from the user or from a checkpoint."""
+        self.values.update({key: value(given) for key, given in values.items()})
+        if self._moving is not None:
+            self._moving.change(self.values)
+
+    def written(self) -> dict[str, Any]:
+        """Return the values for a checkpoint."""
+        return {key: written(given) for key, given in self.values.items()}

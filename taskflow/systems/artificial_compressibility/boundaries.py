@@ -32,9 +32,7 @@ def patch_of(border: Border) -> PatchCells:
 
 
 def sides_of(case: Case, grid: MultiBlockGrid, ghost: int, *, planar: bool) -> tuple[Side, ...]:
-    """Return the sides of a grid, in its order, with their values in a case. For a `planar` grid the sides across k are
-    omitted: their ghost cells are not read.
-    """
+    """Return the sides of a grid in its order, with values of the case. Of a `planar` grid not those across k."""
     boundaries, where = case.table("boundaries").sides, borders(grid, ghost)
     reference = case.heat.reference if case.heat else 0.0
     if planar:
@@ -96,9 +94,7 @@ def velocities(
 
 
 def _feet(grid: MultiBlockGrid, patch: Patch) -> np.ndarray:
-    """Return the points [xyz, n, m] in which normals through the centres of the cells inside meet the faces of a patch:
-    halfway to ghost cells, whose areas are `mirrored`.
-    """
+    """Return the feet [xyz, n, m] of the centres of cells inside on their faces, halfway to `mirrored` ghost cells."""
     vertices = grid.charts[patch.chart].at(patch.cells.expand((0, 0, 0), (1, 1, 1)))
     return feet(np.array(centres(vertices)).squeeze(3 - patch.axis), *faces(grid, patch))
 

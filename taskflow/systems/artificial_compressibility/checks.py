@@ -42,8 +42,7 @@ ON_CHARTS: Checks = {
 
 
 def numbers_on(charts: MultiBlockGrid, tables: Mapping[str, Any], machine: Machine) -> Magnitudes:
-    """Return the magnitude checks for the thinnest cells of a grid, in the unit of kernels, for the tables of a case.
-    """
+    """Return the magnitude checks for the thinnest cells, in the unit of kernels, for the tables of a case."""
     thinnest = min(chart.sizes.thickness[3 if normal(charts) is None else 2][0] for chart in charts.charts)
     unit = unit_of(charts)
     return Magnitudes((thinnest / unit,) * 3, largest_diffusivity(tables) / unit, machine.precision)

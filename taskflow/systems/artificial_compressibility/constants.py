@@ -75,9 +75,7 @@ class MetricFields:
         return {key: part for key, part in parts if isinstance(part, Timed) and part.varies}
 
     def check(self, times: list[float]) -> None:
-        """Raise BadInput if a value set by the user is not finite, moves a wall out of its plane, or gives an inflow
-        that cannot leave.
-        """
+        """Raise BadInput if a set value is not finite, moves a wall out of its plane, or gives an unbalanced inflow."""
         grid, motion, sides = self.domain.grid, self.domain.motion, self._now
         for time in times:
             for name, side in sides.sides.items():
@@ -172,9 +170,7 @@ class MetricFields:
         return values | (self.forces(box, np.stack((x, y, z)), moment.time) if FORCE[0] in names else {})
 
     def _mirror(self, metrics: np.ndarray, box: Box, time: float) -> None:
-        """Replace areas of ghost cells in a box at sides with prescribed flux: the prescribed value then flows through
-        them also if grid lines are not orthogonal to them.
-        """
+        """Mirror areas of ghost cells at sides with prescribed flux, which then passes also if lines are oblique."""
         for side in self.sides:
             for patch in () if side.kind.enters else side.patches:
                 axis, high = frame(patch.face)

@@ -238,9 +238,7 @@ class ChartDomain(Domain):
         )
 
     def _patches(self, name: str, parts: Sequence[tuple[int, Box]]) -> tuple[Patch, ...]:
-        """Return the patches of a side on parts of charts, each a number and cells, that are separate charts: a patch
-        is on the part that has most of it, clipped to that part.
-        """
+        """Return the patches of a side on parts of charts (number, cells), each clipped to the part with most of it."""
         patches = []
         for patch in self.grid.sides[name]:
             own = {n: patch.cells & cells for n, (chart, cells) in enumerate(parts) if chart == patch.chart}
@@ -262,9 +260,7 @@ def _one(cell: Triple) -> Box:
 
 
 def unit_of(grid: MultiBlockGrid) -> float:
-    """Return a length between the sizes of the smallest and the largest cell of a grid, a power of two from 2^-100 to
-    2^100.
-    """
+    """Return a length between the sizes of the smallest and the largest cell, a power of two in 2^-100 to 2^100."""
     volumes = [size for chart in grid.charts for size in (chart.sizes.least, chart.sizes.largest)]
     length = (min(volumes) ** 0.5 * max(volumes) ** 0.5) ** (1 / 3)
     return power_of_two(min(max(length, 2.0**-100), 2.0**100))
@@ -272,7 +268,5 @@ def unit_of(grid: MultiBlockGrid) -> float:
 
 @lru_cache(maxsize=1)
 def _ghosted(grid: MultiBlockGrid) -> list[np.ndarray]:
-    """Return the vertices of all charts with their ghost layers, cached for one grid, as one process has blocks of one
-    grid.
-    """
+    """Return the vertices of all charts with ghost layers, cached for one grid: a process has blocks of one."""
     return ghosted(grid, GHOST)

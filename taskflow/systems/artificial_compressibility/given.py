@@ -44,9 +44,7 @@ def reference_speed(
 def free_convection(
     charts: MultiBlockGrid, boundaries: ChartSides, initial: Initial, heat: Heat | None, body: Forcing
 ) -> float:  # fmt: skip
-    """Return root(|expansion| |gravity| dT L), dT being the range of given temperatures, L the extent of the grid along
-    gravity.
-    """
+    """Return root(|expansion| |gravity| dT L): dT the range of given temperatures, L the extent along gravity."""
     pull = np.array(body.gravity)
     if heat is None or not pull.any():
         return 0.0
@@ -76,7 +74,6 @@ def range_of_scalar(charts: MultiBlockGrid, scalar: PassiveScalar, boundaries: C
 
 
 def _range(charts: MultiBlockGrid, name: str, formula: Any, values: list[float]) -> float:
-    """Return the range of these values and of an initial field."""
     if formula is not None and not isinstance(formula, ArrayValues):
         for (begun,) in _initial(charts, name, [formula]):
             values += [float(begun.min()), float(begun.max())]

@@ -41,9 +41,7 @@ class TimeLevels:
         return weights(self.dt / self.last if self.last else 0.0)
 
     def rates(self, motion: GridMotion) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rates of change of R and b in x = R X + b, by the differences of the step, or by derivatives
-        without one.
-        """
+        """Return the rates of R and b in x = R X + b, by the differences of the step, or without one by derivatives."""
         if not self.dt:
             return motion.rates(self.time)
         turns, shifts = zip(*(motion.pose(time) for time in (self.time, *self.before)), strict=True)

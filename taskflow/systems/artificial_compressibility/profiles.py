@@ -39,7 +39,6 @@ def largest(grid: MultiBlockGrid, patches: Sequence[Patch], walls: Sequence[Patc
 
 
 def walls_of(grid: MultiBlockGrid, sides: Mapping[str, ChartSide]) -> list[Patch]:
-    """Return the patches of all walls, by the tables of sides."""
     return [patch for name, side in sides.items() if side.kind.solid for patch in grid.sides.get(name, ())]
 
 
@@ -93,18 +92,14 @@ def _rims(grid: MultiBlockGrid, patches: Sequence[Patch]) -> np.ndarray:
 
 
 def _directions(grid: MultiBlockGrid, patch: Patch, least: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the unit directions [n, xyz] of two edges of a patch, with edge lengths of at least `least`, and True for
-    those along which it is more than a cell wide.
-    """
+    """Return unit directions [n, xyz] of a patch's edges, of at least `least`, and True if more than a cell wide."""
     x = grid.charts[patch.chart].at(patch.vertices).squeeze(3 - patch.axis)
     edges = np.stack([x[:, -1, 0] - x[:, 0, 0], x[:, 0, -1] - x[:, 0, 0]])
     return edges / np.maximum(np.linalg.norm(edges, axis=1, keepdims=True), least), np.array(x.shape[1:]) > 2
 
 
 def _over_disc(away: Sequence[np.ndarray], outline: np.ndarray, size: float) -> list[np.ndarray]:
-    """Return the profile, up to a factor, at positions [xyz, ...] relative to the centre; empty if the outline is not a
-    circle.
-    """
+    """Return the profile, up to a factor, at [xyz, ...] from the centre; empty if the outline is not a circle."""
     if len(outline) <= 4:  # as a rectangle has
         return []
     points = outline / size
@@ -128,9 +123,7 @@ def _reach(outline: np.ndarray, along: np.ndarray, size: float) -> np.ndarray:
 
 
 def _over_rectangle(places: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the profile as `_over_disc`, at coordinates [direction, ...] from -1 to 1 with walls at the `low` and the
-    `high` ends of some directions.
-    """
+    """Return the profile at [direction, ...] from -1 to 1, with walls at the `low` and `high` ends of directions."""
     low, high = low[:, None, None], high[:, None, None]
     s = np.where(low & high, places, (places + np.where(high, 1, -1)) / 2)
     return np.asarray(np.prod(np.maximum(1 - s**2, 0.0), axis=0, where=low | high))

@@ -45,9 +45,7 @@ def range_of_temperatures(case: Case, grid: MultiBlockGrid, initial: Initial) ->
 
 
 def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
-    """Return the heat transport of the table [heat]: diffusivity, buoyancy, and the range of temperatures; None without
-    it.
-    """
+    """Return the heat transport: diffusivity, buoyancy, and the range of temperatures; None without heat."""
     warm = case.heat
     if warm is None:
         return None
@@ -56,16 +54,13 @@ def heat_of(case: Case, grid: MultiBlockGrid) -> HeatTransport | None:
 
 
 def passive_of(case: Case, grid: MultiBlockGrid) -> tuple[Passive, ...]:
-    """Return the passive scalars of a case, with their ranges."""
     at_first, boundaries = placed(grid, case.motion), case.table("boundaries")
     ranges = {scalar.name: range_of_scalar(at_first, scalar, boundaries) for scalar in case.scalars}
     return tuple(Passive(one.name, one.diffusivity, ranges[one.name]) for one in case.scalars)
 
 
 def scales(case: Case, domain: ChartDomain, model: ArtificialCompressibility) -> Scales:
-    """Return the reference speed, the largest temperature (reference or on sides), the largest scalars on sides, and
-    the contributions of wall fluxes.
-    """
+    """Return the reference speed, the largest temperatures and scalars on sides, and the effect of wall fluxes."""
     conditions = [side.condition for side in model.sides]
     temperatures = [abs(value) for at in conditions for value in (at.temperature, at.outside)]
     carried = {}
@@ -82,9 +77,7 @@ def scales(case: Case, domain: ChartDomain, model: ArtificialCompressibility) ->
 def _scale(
     values: list[float], fluxes: list[float], diffusivity: float, domain: ChartDomain, model: ArtificialCompressibility
 ) -> Scale:
-    """Return the largest of some values, plus the difference due to a flux conducted through the whole grid, and in
-    physical time its gain in a cell.
-    """
+    """Return the largest value, plus the difference that a flux conducts, and in physical time its gain in a cell."""
     largest, flux = max(map(abs, values), default=0.0), max(map(abs, fluxes), default=0.0)
     if not flux:
         return Scale(largest)
@@ -94,9 +87,7 @@ def _scale(
 
 
 def with_references(case: Case, grid: MultiBlockGrid, tables: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the tables of a similar case, as in its file, with both references as numbers; of other equations
-    unchanged.
-    """
+    """Return the tables of a similar case with both references as numbers; of other equations unchanged."""
     initial_table, method = tables.get("initial", {}), tables.get("method", {})
     if method.get("type") != case.own.type:
         return tables
@@ -131,9 +122,7 @@ def foresight(case: Case, domain: ChartDomain, near: float) -> Foresight | None:
 
 
 def reference_length(domain: ChartDomain) -> float:
-    """Return the largest extent of the smallest side, such as a body, an inlet or a step; without sides the extent of
-    the grid.
-    """
+    """Return the largest extent of the smallest side, such as a body or an inlet, or of a grid without sides."""
     axes = [axis for axis in range(3) if axis != domain.normal]
     sizes = [float(np.subtract(*reversed(domain.around(name)))[axes].max()) for name in domain.grid.sides]
     if not (sizes := [size for size in sizes if size > 0]):
@@ -143,9 +132,7 @@ def reference_length(domain: ChartDomain) -> float:
 
 
 def steepest(domain: ChartDomain) -> float:
-    """Return the largest sum over directions of |S| / V, S being the mean of both faces, without the third direction of
-    two-dimensional grids.
-    """
+    """Return the largest sum over directions of |S| / V, S the mean of both faces; in two dimensions of two."""
 
     def largest(corners: np.ndarray, _: Part) -> float:
         total = 0.0

@@ -36,9 +36,7 @@ FIRST = 5  # steps after each of which is looked: residuals may be largest then
 
 @dataclass(frozen=True, eq=False)
 class CompressibilityMeasures:
-    """The residuals, the forces on walls, and the fluxes through `openings`, divided by the `span`: the thickness of a
-    two-dimensional flow. Picklable.
-    """
+    """Residuals, wall forces and fluxes through `openings`, over the `span` of a two-dimensional flow. Picklable."""
 
     model: ArtificialCompressibility
     forces: Forces
@@ -97,7 +95,6 @@ class CompressibilityMeasures:
         return {name: flux / self.span for name, flux in fluxes.items()}
 
     def _pushed(self, name: str, scalars: Mapping[str, float]) -> dict[str, Any]:
-        """Return the force on a body inside charts."""
         assert self.bodies is not None
         load = self.bodies.of(scalars, name)
         parts = {"force": load.force, "pressure_force": load.pressure, "moment": load.moment}
@@ -133,9 +130,7 @@ class ResidualCriterion(Criterion):
 
     @property
     def creeping(self) -> str:
-        """Advice if friction is far faster than sound: with b up to (viscosity / thickness)^2 of the thinnest cells
-        sound is no faster than friction there.
-        """
+        """Advice if friction is far faster than sound: b far below (viscosity / thickness)^2 of the thinnest cells."""
         most, b = self._frictions[0], self.model.method.least_compressibility(self.model.speed)
         if b > 0.01 * most:
             return ""

@@ -181,7 +181,6 @@ def _speed_is_known(
 
 
 def _starts_by_formulas(initial: Initial) -> bool:
-    """Return True if the initial fields are known at any point."""
     return not any(isinstance(value, Function | ArrayValues) for value in (*initial.velocity, initial.temperature))
 
 
@@ -232,7 +231,6 @@ def _scalars_have_names(scalars: Scalars) -> Iterator[Problem]:
 
 
 def _scalars_have_sides(charts: MultiBlockGrid, boundaries: ChartSides, scalars: Scalars) -> Iterator[Problem]:
-    """Yield a problem for each condition of a scalar on a side that takes none."""
     for key, scalar in numbered(scalars=scalars):
         for name, side in scalar.boundaries.sides.items():
             where, kind = (*key, "boundaries", name), boundaries.sides.get(name)

@@ -40,9 +40,7 @@ class WeightedPoint:
 
 @dataclass(frozen=True)
 class CellAround:
-    """A `cell` of the atlas, in this `chart`, and the vertices [xyz, k, j, i] of it and all cells around it. Fields do
-    not vary along directions other than `axes`.
-    """
+    """A `cell` of the atlas in this `chart`, and vertices [xyz, k, j, i] around it. Fields vary along `axes` only."""
 
     atlas: Atlas
     cell: Triple
@@ -104,9 +102,7 @@ class CellAround:
         return WeightedPoint(2 * feet(inside, np.mean(corners, axis=0), area(*corners)) - inside, {owner: 1.0})
 
     def _owner(self, steps: dict[int, int]) -> tuple[Triple, int]:
-        """Return the cell, of any chart, whose value is found after some steps, and the number of directions in which
-        it lies outside its chart.
-        """
+        """Return the cell, of any chart, after some steps, and the number of directions in which it lies outside."""
         cell = triple(at + steps.get(axis, 0) for axis, at in enumerate(self.cell))
         box = Box(cell, triple(at + 1 for at in cell))
         if box in self.chart:

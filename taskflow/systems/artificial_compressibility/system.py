@@ -181,8 +181,7 @@ class CompressibilitySystem(System):
 
     @property
     def _spacing(self) -> tuple[float, float, float] | None:
-        """The spacing of identical Cartesian cells, if all are and friction needs no gradients along faces; else None.
-        """
+        """The spacing of identical Cartesian cells, if friction needs no gradients along faces; else None."""
         keys = dict(self.sim.case.table("grid"))
         skewed = any(keys["stretching"]) or keys["distortion"] or keys["turned"] if keys["shape"] == "box" else True
         if skewed or self.grid.turns or self.domain.motion is not None or self.sim.case.turbulence is not None:

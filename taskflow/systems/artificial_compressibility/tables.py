@@ -269,7 +269,6 @@ class CompressibilityMethod(Method):
 
 
 def _of_the_march(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield problems with keys of explicit and implicit marches."""
     implicit, cfl = values.get("march") == "implicit", values.get("cfl")
     ramp = isinstance(cfl, Mapping | CflRamp)
     if implicit and isinstance(cfl, int | float):

@@ -47,9 +47,7 @@ class Domain(ABC):
 
     @property
     def inverse_spacing(self) -> float:
-        """The sum over directions of the inverse of the narrowest spacing, the ratio of rate to speed; 0 if no step
-        measures a rate.
-        """
+        """The sum over directions of 1 / narrowest spacing, the ratio of rate to speed; 0 if no step has a rate."""
         return 0.0
 
     @property
@@ -84,9 +82,7 @@ class Domain(ABC):
 
     @abstractmethod
     def points(self, location: Location, box: Box, time: float = 0.0) -> Points:
-        """Return x, y, z of the values at a location in the cells of a box, at a time: arrays that broadcast to the
-        shape [z, y, x].
-        """
+        """Return x, y, z of the values at a location in a box at a time, which broadcast to the shape [z, y, x]."""
 
     @abstractmethod
     def corners(self, location: Location, points: np.ndarray, ends: Ends) -> InterpolationStencil:
@@ -168,7 +164,5 @@ class PartitionedCase:
 
     @cached_property
     def source(self) -> SavedState | None:
-        """The state, from another run or file, that the run starts from; None if the case has formulas. Raises BadInput
-        if it cannot be read.
-        """
+        """The saved state from which the run starts, None with formulas. Raises BadInput if it cannot be read."""
         return named_state(self.case.initial)

@@ -57,7 +57,6 @@ def derived(case: Case, grid: StaggeredGrid) -> Derived | None:
 
 
 def derived_metadata(case: Case) -> dict[str, FieldMetadata]:
-    """Return the metadata of each expression and derived field."""
     metadata = {
         table.name: FieldMetadata(table.long_name or table.expression, table.units, expression=table.expression)
         for table in case.expressions
@@ -90,9 +89,7 @@ ALIKE = ("minimum", "maximum")
 
 
 def unlike_terms(source: str, fields: tuple[str, ...]) -> list[str]:
-    """Return the problems with dimensions of a valid formula of these fields, as text. Pressures are over the density,
-    and each scalar is a separate quantity.
-    """
+    """Return the problems with dimensions of a formula of these fields. Pressures are over the density."""
     reader = _Reader({**{name: {name: Fraction(1)} for name in fields}, **KNOWN}, " ".join(source.split()))
     reader.of(syntax(source))
     return reader.problems
@@ -173,7 +170,6 @@ def _factors(one: Dimension, sign: int) -> Iterator[str]:
 
 
 def forces(case: Case, grid: StaggeredGrid) -> tuple[FieldForce, ...]:
-    """Return the forces of the model."""
     fields = forced_fields(case.heat, case.scalars)
     return tuple(FieldForce(t.on, t.whole(fields).formula, t.cells(grid), grid.origin) for t in case.forcing)
 
@@ -207,9 +203,7 @@ class InitialForce:
 
     @cached_property
     def _fields(self) -> dict[str, np.ndarray] | None:
-        """The initial values of the fields in it and of the field it acts on; None if one is not an expression, for
-        example from another run.
-        """
+        """Initial values of the fields in it and the one it acts on; None if one is not an expression."""
         if self.case.initial.source is not None:
             return None
         profiles = initial_profiles(self.case)
@@ -225,7 +219,6 @@ class InitialForce:
 
     @property
     def known(self) -> bool:
-        """True if the initial fields are known."""
         return self._fields is not None
 
     def of(self, time: float) -> np.ndarray:

@@ -69,7 +69,6 @@ class FlowMeasures:
 
     @cached_property
     def monitor(self) -> Monitor:
-        """The measuring program."""
         return Monitor(self.model, derived=self.derived)
 
     @property
@@ -233,9 +232,7 @@ class FlowSystem(System):
         return conditions(self.sim.case).attributes()
 
     def check(self) -> None:
-        """Raise BadInput if a formula is not finite or too large, if no step size can be found, if inflow exceeds
-        possible outflow, or if bodies are invalid.
-        """
+        """Raise BadInput if formulas, step sizes, inflows or bodies of the case are invalid."""
         sim = self.sim
         _ = sim.survey  # reports invalid bodies
         if self.surroundings is not None:
@@ -252,7 +249,6 @@ class FlowSystem(System):
             self.clock.limit.longest(max(speeds), self.diffusive_rates)
 
     def _check_sizes(self, initial: dict[str, float]) -> None:
-        """Raise BadInput if the values of formulas are too large for the equations."""
         case, grid, inflows = self.sim.case, self.sim.grid, self.inflows
         numbers = Magnitudes(narrowest(grid), case.fluid.viscosity, case.machine.precision)
         entering = zip(inflows.profiles, inflows.fastest(times_of(case)), strict=True)
@@ -290,7 +286,6 @@ class FlowSystem(System):
         yield from warning_rows(coarse(self.given, peclet(self.sim, self.model, self.inflows)))
 
     def _motions(self) -> Iterator[str]:
-        """Yield a line for each moving body."""
         path = self.sim.bodies.path
         for name, body in self.sim.bodies.driven.items():
             if not isinstance(body, MovingBody):

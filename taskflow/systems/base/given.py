@@ -85,9 +85,7 @@ def _scalar(case: Case, scalar: PassiveScalar) -> Range:
 
 
 def _range(values: Iterable[Any], pushes: Iterable[Any]) -> Range:
-    """Return the range of values, unbounded on the side towards which a source or a flux pushes, and on both sides if
-    one varies.
-    """
+    """Return the range of values, unbounded where a source or a flux pushes, and on both sides if one varies."""
     known, rates = ([value for value in some if value is not None] for some in (values, pushes))
     if not all(isinstance(value, int | float) for value in (*known, *rates)):
         return ANY

@@ -39,9 +39,7 @@ class InflowValues(Protocol):
         """Write the values at time 0 and return the scalars that the first step needs."""
 
     def advance(self, shard: Shard, time: float, dt: float, last: float) -> dict[str, float]:
-        """Write the values of a step from `time` to time + dt, after a step of `last` (0: none), and return its
-        scalars.
-        """
+        """Write the values of a step from `time` to time + dt, after one of `last` (0: none); return its scalars."""
 
 
 class Measures(Protocol):

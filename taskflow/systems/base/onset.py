@@ -115,9 +115,7 @@ class Causes(Outlook):
         return float(abs(buoyancy.expansion) * (np.abs(buoyancy.gravity) * self._near).sum())
 
     def _per_force(self, axis: int) -> float:
-        """Return the acceleration over the spacing by a uniform force along an axis. Rotation turns the resulting
-        motion.
-        """
+        """Return the acceleration over the spacing by a uniform force along an axis. Rotation turns the motion."""
         sides = self._model.boundaries
         ends = [sides.get("xyz"[axis] + end) for end in ("_min", "_max")]
         held = any(side.fixes_pressure and not side.balances for _, side in all_conditions(sides))
@@ -173,7 +171,6 @@ class Causes(Outlook):
         return math.prod(widths)
 
     def _numbers(self) -> Iterator[Signal]:
-        """Yield numbers of sides, of forces and of heat sources."""
         case, near, lift = self._sim.case, self._near, self._lift
         for number in timed_numbers(case):
             for term in number.terms:
@@ -194,7 +191,6 @@ class Causes(Outlook):
                     yield NumberSignal(float(abs(term.factor) * factor), power, term.key, term.value)
 
     def _on_side(self, key: str) -> str:
-        """Return the key that its side has for the key of an opening."""
         if not key.startswith("openings["):
             return key
         number, _, inner = key.removeprefix("openings[").partition("].")
@@ -216,7 +212,6 @@ class Causes(Outlook):
                     yield ProfileSignal(float(factor), int(name == "T"), self._inflows, face, name)
 
     def _expressions(self) -> Iterator[Signal]:
-        """Yield forces given by expressions of position and time."""
         for force in initial_forces(self._sim.case, self._sim.grid):
             on = force.table.on
             factor = self._near["uvw".index(on)] if on in VELOCITY else self._lift * (on == "T")

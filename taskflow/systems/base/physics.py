@@ -25,7 +25,7 @@ from taskflow.flow.boundaries.vent import Vent
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.forcing.driving import geostrophic_force
 from taskflow.flow.grid import Vector
-from taskflow.flow.grid.implicit import ALONG, EXPLICIT, Implicit
+from taskflow.flow.operators.momentum import ALONG, EXPLICIT, Implicit
 from taskflow.flow.scalars.quantity import Entering, release_rate
 from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
 from taskflow.runtime.regions import triple
@@ -62,7 +62,6 @@ def implicit(case: Case) -> Implicit:
 
 
 def _buoyancy(case: Case) -> flow.Buoyancy | None:
-    """Return the buoyancy of warm fluid; None if temperature exerts no force."""
     if case.heat is None or case.heat.expansion == 0 or not any(case.body.gravity):
         return None
     return flow.Buoyancy(case.heat.expansion, case.heat.reference, case.body.gravity)
@@ -101,7 +100,6 @@ class SideValues:
 
     @property
     def condition(self) -> flow.BoundaryCondition:
-        """The boundary condition of the side."""
         return self.table.kind.of(self)
 
     @property
@@ -114,7 +112,6 @@ class SideValues:
 
 
 def _boundaries(case: Case, grid: flow.StaggeredGrid) -> Boundaries:
-    """Return the boundary conditions on non-periodic faces, and on openings in them."""
     conditions = {place: _condition(case, grid, side, face, place) for _, face, place, side in case.conditions}
     sides, opened = {face: conditions[f"boundaries.{face}"] for face in case.boundaries.sides}, []
     for n, table in enumerate(case.openings, start=1):
@@ -130,7 +127,6 @@ def _boundaries(case: Case, grid: flow.StaggeredGrid) -> Boundaries:
 def _condition(
     case: Case, grid: flow.StaggeredGrid, side: Boundary, face: str, place: str
 ) -> flow.BoundaryCondition:  # fmt: skip
-    """Return the boundary condition on a face, or on an opening in it."""
 
     def most(key: str, value: Timed, values: SideValues) -> float:
         if key not in values.placed:

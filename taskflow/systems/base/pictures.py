@@ -24,9 +24,7 @@ LEAST, MOST, VALUES = 2, 16, 2**25  # states of a picture that may wait to be dr
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture for blocks: its name, the fields by role and the cells that it needs, its interval, and the number of
-    pictures that may wait to be drawn.
-    """
+    """A picture for blocks: name, fields by role, their cells, interval, and the `most` that may wait to be drawn."""
 
     name: str
     roles: tuple[str, ...]
@@ -51,7 +49,6 @@ def pictured(case: Case) -> dict[str, Formula | None]:
 
 
 def pictures_of(case: Case, domain: Domain) -> tuple[Picture, ...]:
-    """Return the pictures of a case."""
     known, pictures = {*case.recordable}, []
     for table in case.pictures:
         roles, boxes = tuple(_role(name, known) for name in table.fields), domain.shown(table)
@@ -92,7 +89,6 @@ def orders_of(
 
 
 def _role(name: str, known: set[str]) -> str:
-    """Return the role of a field in cell centres."""
     return CENTRED + name if name in VELOCITY and name in known else name
 
 

@@ -45,9 +45,7 @@ class SolverChoice:
 
 
 def choice(case: Case) -> SolverChoice:
-    """Return FFT if possible (uniform cells between walls and periodic sides), multigrid with obstacles, and Jacobi for
-    a fixed number of sweeps.
-    """
+    """Return FFT if possible (uniform cells, walls, periodic), multigrid with obstacles, Jacobi for fixed sweeps."""
     if case.pressure.solver != "auto":
         return SolverChoice(case.pressure.solver)
     if case.pressure.iterations is not None:
@@ -75,9 +73,7 @@ def mixed(case: Case) -> dict[str, str]:
 
 
 def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None = None) -> Solver:
-    """Return the solver, for a grid divided into blocks on a device. `near`: the cells around bodies and their
-    neighbours, or None.
-    """
+    """Return the solver of a grid in blocks on a device. `near`: cells around bodies and their neighbours, or None."""
     name = choice(case).solver
     if name == "fft":
         return direct(case, grid, blocks)

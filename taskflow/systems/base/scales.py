@@ -141,17 +141,14 @@ def carried_rate(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> fl
 
 
 def advective_rate(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> float:
-    """Return an estimate of max(|u|/dx + |v|/dy + |w|/dz) over walls, inflows and the initial velocity, if given by a
-    formula.
-    """
+    """Return an estimate of max(|u|/dx + |v|/dy + |w|/dz) over walls, inflows and initial formulas."""
     walls = [np.abs(side.velocity) for _, side in all_conditions(model.boundaries) if side.solid]
     spacing, others = limiting_spacing(model), carried_rate(sim, model, inflows)
     return max([others, *(float((speed / spacing).sum()) for speed in walls)])
 
 
 def peclet(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> dict[str, float]:
-    """Return the largest cell Peclet number of each quantity with central differences, at the speeds given by the case.
-    """
+    """Return the largest cell Peclet number of each quantity with central differences, at speeds of the case."""
     initial, grid = largest(sim.case, sim.grid), sim.grid
     speeds = [*_speeds(sim, model, inflows), np.array([initial.get(name, 0.0) for name in VELOCITY])]
     widths = np.array([grid.widths(axis).max() if n > 1 else 0.0 for axis, n in enumerate(grid.cells)])

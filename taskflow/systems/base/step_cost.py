@@ -88,9 +88,7 @@ class TaskTraffic:
 
 
 def often(parts: Iterable[Part], iterations: Mapping[str, float]) -> Iterator[tuple[tuple[Launch, ...], float]]:
-    """Yield launches, and the number of times each is done. `iterations` has the number of repetitions, by counting
-    scalar, if below the limit.
-    """
+    """Yield launches with the number of times each is done. `iterations`: repetitions by counting scalar."""
     for part in parts:
         if isinstance(part, Loop):
             passes = iterations.get(part.repeat.count or "", part.repeat.times)
@@ -106,9 +104,7 @@ def _uncounted(parts: Iterable[Part]) -> bool:
 
 
 def table(parts: Iterable[Part], iterations: Mapping[str, float], partition: Partition) -> list[TaskTraffic]:
-    """Return a row per task, in the order of first launches. Launches over less than half of a region's cells, which
-    fill boundary layers, form the last row.
-    """
+    """Return a row per task, in launch order. Launches over less than half of a region form the last row."""
     rows: dict[str, TaskTraffic] = {}
     for launches, times in often(parts, iterations):
         for launch in launches:
@@ -172,7 +168,6 @@ class StepCost:
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """The parts of the step, including repetitions."""
         return plan(self.program, Roles.of(tuple(self.partition.fields)))[0]
 
     @cached_property

@@ -162,9 +162,7 @@ class System(SystemType, ABC):
 
     @property
     def metadata(self) -> dict[str, FieldMetadata]:
-        """The long name, units and location of every recordable field: by default its name in `words` or the name
-        itself, no units, and the location in the model.
-        """
+        """Long name, units and location of each recordable field: by default by `words` or its name, and the model."""
         places = self.model.fields
         return {name: FieldMetadata(self.words.get(name, name), location=places[name]) for name in self.sim.case.fields}
 
@@ -179,9 +177,7 @@ class System(SystemType, ABC):
         """The initial fields by name, as functions of x, y and z."""
 
     def with_references(self, tables: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the tables of a case with the numbers in its equations that follow from [initial]; by default
-        unchanged.
-        """
+        """Return the tables with numbers that follow from [initial] filled in; by default unchanged."""
         return tables
 
     @property

@@ -47,9 +47,7 @@ class TimedNumber:
     of: Literal["begin", "end", "mean", "force"] = "end"
 
     def at(self, time: float, instead: Mapping[str, Value]) -> float:
-        """Return the number at a time, with the values `instead` by key. Raises BadInput, with the key, if it is
-        invalid.
-        """
+        """Return the number at a time, with values `instead` by key. Raises BadInput, with the key, if invalid."""
         total = 0.0
         for term in self.terms:
             with named(term.key):
@@ -180,10 +178,7 @@ def times(case: Case) -> np.ndarray:
 
 
 def _beyond(case: Case) -> float:
-    """Return a time that steps bounded by diffusion and snapshots do not pass; infinite if neither bounds them.
-
-    Cells count as uniform: stretched cells allow no longer steps.
-    """
+    """Return a time that steps bounded by diffusion and snapshots do not pass, or infinity, for uniform cells."""
     time, every = case.time, case.output.every
     carried = [table.diffusivity for table in (case.heat, *case.scalars) if table]
     spread = max([case.fluid.viscosity, *carried]) * sum(

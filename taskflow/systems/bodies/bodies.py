@@ -40,9 +40,7 @@ MOMENTS = 200  # of a run, at which it is looked where bodies are
 
 @dataclass(frozen=True, eq=False)
 class Bodies:
-    """The obstacles of a case on its grid. If the run is `steered`, their motions may change. Raises BadInput if one of
-    their files cannot be read.
-    """
+    """The obstacles of a case on its grid. Motions of `steered` runs may change. BadInput if a file is unreadable."""
 
     case: Case
     grid: StaggeredGrid
@@ -176,9 +174,7 @@ class Bodies:
         return tuple(np.nan if T is None else T for T in temperatures)
 
     def obstacles(self, forced: int) -> Obstacles:
-        """Return the bodies of the model; `forced` is the number of times that a projection forces the velocity in
-        them.
-        """
+        """Return the bodies of the model, in which a projection forces the velocity `forced` times."""
         if not self._immersed:
             return Obstacles(self.followed, forced, fluid=self._fluid)
         isothermal = any(obstacle.temperature is not None for obstacle in self.case.obstacles)
@@ -209,7 +205,6 @@ class Bodies:
         return Body(name, cells, about, heated, triple(middle.tolist()), triple(np.where(over, lengths, 0.0).tolist()))
 
     def _ends(self, parts: list[int]) -> np.ndarray:
-        """Return the lowest and the highest corner of the box around obstacles at rest."""
         ends = np.array([(self.moving or self).shapes[n].bounds for n in parts])
         return np.array([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
 
@@ -235,7 +230,6 @@ class Bodies:
         return triple(np.where(self._over(parts), box, np.clip(box, *domain)).mean(axis=0).tolist())
 
     def _beside(self, cells: Box, layers: int = 1) -> Box:
-        """Return some cells, with `layers` of cells around them."""
         grown, domain = cells.grow(layers), self.grid.box
         ends = zip(self.grid.periodic, grown.lo, grown.hi, domain.hi, strict=True)
         round_trip = [periodic and (lo < 0 or hi > n) for periodic, lo, hi, n in ends]

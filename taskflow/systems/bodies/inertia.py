@@ -83,9 +83,7 @@ WEIGHTLESS = RigidMass(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 def _points(shapes: Sequence[Shape], grid: StaggeredGrid, axis: int) -> np.ndarray:
-    """Return equidistant points along an axis, over the extent of some shapes, or over the domain if they exceed it at
-    both ends.
-    """
+    """Return equidistant points along an axis, over the extent of shapes, or of the domain if they exceed it."""
     start, stop = grid.origin[axis], grid.origin[axis] + grid.lengths[axis]
     low, high = (end(shape.bounds[n][axis] for shape in shapes) for n, end in enumerate((min, max)))
     low, high = (start, stop) if low <= start and high >= stop else (low, high)
@@ -112,9 +110,7 @@ def _vector(tensor: np.ndarray) -> np.ndarray:
 
 
 def _lifted(measured: dict[str, Any], known: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """Return the acceleration by lift of the fluid stored in a body, the mean over its faces if measured, and the other
-    measured numbers.
-    """
+    """Return the acceleration by lift of a body's fluid, over its faces if measured, and the other numbers."""
     if "stored" not in measured:
         return known, measured
     lift, volume = np.array(measured["stored"]).reshape(2, 3)
@@ -124,9 +120,7 @@ def _lifted(measured: dict[str, Any], known: np.ndarray) -> tuple[np.ndarray, di
 
 @dataclass(frozen=True, eq=False)
 class BodyForce:
-    """A body at rest with measured forces: the reference point of its moment, the acceleration by the lift of its
-    temperature, its volume and the centre of it. Picklable.
-    """
+    """Forces on a body at rest: point of the moment, lift of its temperature, volume and its centre. Picklable."""
 
     about: np.ndarray
     lift: np.ndarray
@@ -134,9 +128,7 @@ class BodyForce:
     centre: np.ndarray
 
     def completed(self, measured: dict[str, Any], time: float, dt: float, driven: Sequence[float]) -> dict[str, Any]:
-        """Return the numbers measured in the step of length dt to a time, less the forces on the stored fluid. `driven`
-        is the acceleration of all fluid.
-        """
+        """Return the numbers measured in a step to a time, less the forces on stored fluid. `driven`: of all fluid."""
         lift, measured = _lifted(measured, self.lift)
         if not dt:
             return measured
@@ -147,9 +139,7 @@ class BodyForce:
 
 @dataclass(frozen=True, eq=False)
 class MovingBody:
-    """A moving body with measured forces: the reference point of its moment at rest, the acceleration by the lift of
-    its temperature, its mass at rest, and its parts. Picklable.
-    """
+    """Forces on a moving body: point of the moment at rest, lift of its temperature, mass, and parts. Picklable."""
 
     about: np.ndarray
     lift: np.ndarray

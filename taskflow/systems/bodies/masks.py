@@ -77,11 +77,9 @@ class Masks:
         return masks
 
     def _temperature(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the temperature of shapes by number, or NaN."""
         return np.array([np.nan, *self.temperatures])[numbers]
 
     def _bodies(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the body numbers of shapes by number."""
         return np.array([0, *self.owners], np.uint8)[numbers]
 
 
@@ -99,9 +97,7 @@ class Surfaces(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ImmersedMasks(Masks):
-    """The flags of cells and faces of immersed bodies, and distances to surfaces: see `ImmersedObstacles`. `reach`: the
-    number of layers examined around bodies.
-    """
+    """Flags and distances to surfaces of immersed bodies (`ImmersedObstacles`). `reach`: layers examined around."""
 
     reach: ClassVar[int] = LAYERS
 
@@ -119,8 +115,7 @@ class ImmersedMasks(Masks):
         return "T_faces" in self.roles
 
     def _numbers(self, piece: Box, at: Point) -> np.ndarray:
-        """Return the shapes at points of a piece and of `reach` layers around it. Points on a surface count as inside.
-        """
+        """Return the shapes at points of a piece and of `reach` layers around it, surfaces included."""
         if at == "corner":
             return self.solids.numbers_around(piece, at, self.reach)
         numbers = self.solids.numbers_around(piece, at, self.reach + 3)
@@ -159,7 +154,6 @@ class ImmersedMasks(Masks):
         return {name: values for name, values in masks.items() if name in self.roles}
 
     def _heat_bits(self, closed: list[np.ndarray], shut: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
-        """Return the flags of cells for heat and scalars."""
         return cuts.heat_bits(closed, shut, isothermal)
 
     def _faces(self, part: Box, numbers: Numbers) -> dict[str, np.ndarray]:
@@ -187,15 +181,11 @@ class ImmersedMasks(Masks):
     def _friction(
         self, beside: Surfaces, part: Box, numbers: np.ndarray, at: Point, way: tuple[int, int]
     ) -> np.ndarray:
-        """Return the contribution to the friction at points of surfaces in direction `way` (axis, side), in the shapes
-        `numbers`.
-        """
+        """Return the friction by surfaces in direction `way` (axis, side) from points, in the shapes `numbers`."""
         return cuts.friction(beside.share, beside.step, beside.extent)
 
     def _conductances(self, part: Box, numbers: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the weights of bodies with temperatures in adjacent cells, without and with the temperatures, and the
-        owners.
-        """
+        """Return the weights of adjacent bodies with temperatures, without and with these, and the owners."""
         conductance, warm = np.zeros(part.shape[::-1]), np.zeros(part.shape[::-1])
         temperature = self._temperature(numbers)
         inside = np.isfinite(temperature)
@@ -299,8 +289,6 @@ def places(grid: StaggeredGrid) -> dict[tuple[Point, int], np.ndarray]:
 
 @lru_cache(maxsize=4)
 def metric(grid: StaggeredGrid) -> dict[tuple[Point, int], tuple[np.ndarray, np.ndarray]]:
-    """Return the distances to the next points and the extents of volumes, for the cells of `places`, by location and
-    axis.
-    """
+    """Return distances to the next points and extents of volumes for the cells of `places`, by location and axis."""
     rows = [(axis, -AROUND, n + AROUND) for axis, n in enumerate(grid.cells)]
     return {(at, row[0]): (grid.distances(at, *row), grid.extents(at, *row)) for at, row in product(POINTS, rows)}

@@ -47,9 +47,7 @@ def poses(moving: MovingBodies, time: float) -> dict[str, float]:
 
 
 def _pose(moving: MovingBodies, n: int, time: float) -> Iterator[tuple[str, float]]:
-    """Yield the scalars of a shape: see `place_faces`. Places are relative to the origin of the grid, as kernels may
-    have single precision.
-    """
+    """Yield the scalars of a shape: see `place_faces`. Places are relative to the origin, for single precision."""
     motion = moving.motions[n]
     pose = motion.pose(time) if motion else STILL
     middle = pose.moved(*_middle(moving.shapes[n]))
@@ -135,9 +133,7 @@ class Movement:
         self._changed = (moving.reach(time),) * 2
 
     def advance(self, time: float) -> dict[str, float]:
-        """Write the geometry at the end of a step to a time; return the scalars with which a `PlacedStep` computes it
-        instead.
-        """
+        """Write the geometry at the end of a step, or return the scalars with which a `PlacedStep` computes it."""
         moving, shard = self.moving, self.shard
         if moving.placement is not None:
             return {name: value for n in moving.numbers for name, value in _pose(moving, n - 1, time)}

@@ -90,9 +90,7 @@ class MovingBodies:
         return np.max(speeds, axis=0)
 
     def spacings(self, before: float, now: float) -> float:
-        """Return the largest distance of a surface from its earlier position up to a later time, in spacings of the
-        narrowest cells.
-        """
+        """Return the largest distance that a surface moves between two times, in narrowest spacings."""
         ways = [motion.ways(before + (now - before) * MOMENTS, points) for motion, points in self._moving]
         narrowest = np.array([self.grid.narrowest(axis) for axis in range(3)])
         return max(float((np.abs(way) / narrowest).max()) for way in ways)
@@ -129,8 +127,7 @@ class MovingBodies:
 
     @cached_property
     def _moving(self) -> list[tuple[RigidMotion, np.ndarray]]:
-        """The motions, each with the corners of the box around its shape at rest; of the domain for an unbounded shape.
-        """
+        """The motions, each with the corners around its shape at rest; of the domain for an unbounded shape."""
         moving = []
         low, length = np.array(self.grid.origin), np.array(self.grid.lengths)
         for shape, motion in zip(self.shapes, self.motions, strict=True):

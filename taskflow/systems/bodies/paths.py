@@ -20,9 +20,7 @@ MOMENTS = 2000  # of a run, at which expressions are looked at
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """Moving bodies, the types of non-periodic sides by face, the name of each shape, and by name the cells expected
-    around the bodies. Picklable.
-    """
+    """Moving bodies, types of non-periodic sides by face, names of shapes, and the cells around bodies. Picklable."""
 
     moving: MovingBodies
     sides: Mapping[str, str]
@@ -112,9 +110,7 @@ class Surroundings:
 
 
 def _touching(solids: Solids, one: int, other: int) -> tuple[int, int, int] | None:
-    """Return the first cell whose centre is in a shape, with the centre of the same or an adjacent cell in another
-    shape, or None.
-    """
+    """Return the first cell in a shape with the same or an adjacent cell in another shape, or None."""
     near = solids.boxes[one - 1].grow(1) & solids.boxes[other - 1].grow(1) & solids.grid.box
     if not near:
         return None

@@ -48,9 +48,7 @@ class Solids:
         return self.numbers(box & self.grid.box) != 0
 
     def numbers_around(self, box: Box, at: Point = "c", layers: int = 1) -> np.ndarray:
-        """Return the `numbers` with `layers` on every side: periodic cells across periodic faces, and 0 outside other
-        faces.
-        """
+        """Return the `numbers` with `layers` around: periodic cells across periodic faces, 0 outside other faces."""
         wide, domain = box.grow(layers), self.grid.box
         if at == "corner":
             domain = domain.expand((0, 0, 0), triple(not periodic for periodic in self.grid.periodic))

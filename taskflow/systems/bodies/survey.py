@@ -43,7 +43,6 @@ class Survey:
     warnings: tuple[str, ...] = field(default=())
 
     def rows(self) -> Iterator[Row]:
-        """Yield rows of `taskflow check`."""
         yield Row("bodies", f"{self.all}; {self.fluid:.2%} of the domain is fluid")
         yield from (Row("", f"{part.name}: {part}") for part in self.parts)
         yield from warning_rows(self.warnings)
@@ -94,7 +93,6 @@ def _part(bodies: Bodies, name: str, count: np.ndarray, volume: np.ndarray, gaps
 
 
 def _check_places(bodies: Bodies) -> None:
-    """Raise BadInput if a body is outside the domain."""
     grid = bodies.grid
     for number, shape in enumerate(bodies.solids.shapes if bodies.moving else bodies.shapes, start=1):
         low, high = shape.bounds

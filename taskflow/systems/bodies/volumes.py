@@ -67,9 +67,7 @@ def _beside(at: np.ndarray, numbers: np.ndarray, alone: Sequence[Shape], grid: S
 
 
 def _sampled(solids: Solids, box: Box) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield points of the cells in a box: shape numbers, coordinates [n, xyz] and weights. Cells whose neighbours are
-    all in the same shape have one point.
-    """
+    """Yield shape numbers, coordinates [n, xyz] and weights of points. Cells within one shape have one point."""
     surfaces = 0
     for piece in pieces(box):
         surfaces += int(np.count_nonzero(_is_on_surface(solids.numbers_around(piece))))
@@ -100,9 +98,7 @@ def _is_on_surface(wide: np.ndarray) -> np.ndarray:
 
 
 def _points(grid: StaggeredGrid, cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return `count` points in each cell [n, xyz], and the volume of each. They form no rows along any axis, unlike
-    faces of bodies.
-    """
+    """Return `count` points in each cell [n, xyz], in no rows along any axis, and the volume of each."""
     within = (0.5 + np.arange(count)[:, None] / GOLDEN ** np.arange(1, 4)) % 1
     low = np.stack([grid.faces(axis)[cells[:, axis]] for axis in range(3)], axis=1)
     wide = np.stack([grid.widths(axis)[cells[:, axis]] for axis in range(3)], axis=1)

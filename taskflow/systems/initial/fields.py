@@ -102,8 +102,7 @@ class InitialFields:
 
 
 def pieces(shard: Shard, cells: int) -> Iterator[Box]:
-    """Yield the cells of a block in groups of planes of about `cells` cells: a host may have less memory than its GPUs.
-    """
+    """Yield the cells of a block in planes of about `cells` cells: a host may have less memory than its GPUs."""
     for part in shard.partition.cells_of(shard.block):
         yield from solids.pieces(part, cells=cells)
 
@@ -149,7 +148,6 @@ def extremes(profiles: Mapping[str, Any], grid: StaggeredGrid, key: Callable[[st
 
 
 def _key(name: str) -> str:
-    """Return the key of a case file with the initial values of a field."""
     if name in (*VELOCITY, "T"):
         return "initial.velocity" if name in VELOCITY else "initial.temperature"
     return f"scalars, name = {name}, initial"

@@ -54,7 +54,6 @@ class Inflows:
 
     @cached_property
     def sides(self) -> dict[str, BoxSide]:
-        """The sides and openings by their keys."""
         return {side.key: side for side, _ in parts(self.openings.boundaries, self.grid.constants)}
 
     def following(self, instead: Mapping[str, Value]) -> Inflows:
@@ -82,9 +81,7 @@ class Inflows:
         return self._written(shard, [0.0] * len(self.openings.endings))
 
     def advance(self, shard: Shard, time: float, dt: float, last: float = 0.0) -> dict[str, float]:
-        """Write the values at the ends of the stages of a step from `time` to time + dt, and return its scalars. `last`
-        is not used.
-        """
+        """Write the values at the ends of the stages of a step to time + dt. Return its scalars. `last` is not used."""
         return self._written(shard, [time + dt * end for end in self.openings.scheme.ends]) if self.varies else {}
 
     def at(self, key: str, name: str, time: float, cells: Box) -> np.ndarray:
@@ -111,7 +108,6 @@ class Inflows:
         return np.concatenate(found) if found else np.zeros(1)
 
     def described(self) -> Iterator[str]:
-        """Yield a line for each inflow."""
         for key in self.profiles:
             speeds = np.concatenate([part.ravel() for part in self.inward(key, 0.0)])
             often = " at first, and changes in time" if self.varies else ""
@@ -219,9 +215,7 @@ def inflow_profiles(case: Case, side: Boundary, face: str) -> dict[str, InflowPr
 
 
 def wall_profiles(case: Case) -> dict[str, dict[str, InflowProfile]]:
-    """Return the wall profiles that depend on position, by the key of a side or an opening and by field: of tangential
-    velocities, and of T.
-    """
+    """Return the position-dependent profiles on walls, by side or opening: tangential velocities, and T."""
     walls: dict[str, dict[str, InflowProfile]] = {}
     for key, face, _, side in case.conditions:
         if side.kind.permeable:
@@ -249,7 +243,6 @@ def largest_on_wall(key: str, value: Value, case: Case, grid: StaggeredGrid, fac
 
 
 def _key(place: str, name: str) -> str:
-    """Return the key of the case for a quantity on a side, with its table."""
     return f"{place}.{KEYS[name] if name in KEYS else f'velocity[{1 + [*VELOCITY].index(name)}]'}"
 
 
@@ -286,7 +279,6 @@ class EvenFunction:
     varies = True
 
     def __call__(self, x: Any, y: Any, z: Any, t: float) -> np.ndarray:
-        """Return its value in the shape to which x, y and z broadcast."""
         return np.full(np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)), self.function.at(t))
 
 
@@ -309,7 +301,6 @@ class LogProfile:
     varies = False
 
     def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
-        """Return values in float64, in the shape to which x, y and z broadcast."""
         height = np.maximum((x, y, z)[self.up] - self.ground, 0.0)
         speed = self.friction_velocity / KARMAN * np.log1p(height / self.roughness)
         return np.broadcast_to(self.share * speed, np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)))

@@ -24,9 +24,7 @@ SNAPSHOTS, STATISTICS = "", "statistics"  # groups of the store
 
 @dataclass(frozen=True)
 class WriteStatus:
-    """The records of a block, from which the client makes remaining ones visible at the end: the numbers of each,
-    including its time, and the count of written records.
-    """
+    """Records of a block, for the client: the numbers of each, with its time, and the count of written ones."""
 
     records: tuple[Mapping[str, float], ...]
     complete: int
@@ -42,9 +40,7 @@ class PlaneLayers:
 
 @dataclass(frozen=True)
 class GroupPlace:
-    """The place of records: a group of a store, which a block fills through its writer, after the records of `times`.
-    `guard` is called before the store is changed.
-    """
+    """A group of the store, for records after `times`. `guard` is called before the store is changed."""
 
     path: Path
     group: str
@@ -89,7 +85,6 @@ class Recording(ABC):
         """Write all copied records."""
 
     def _submit(self, write: Callable[[], None], count: int) -> None:
-        """Queue the writing of `count` records."""
 
         def job() -> None:
             write()
@@ -139,14 +134,11 @@ class Recording(ABC):
 
     @property
     def status(self) -> WriteStatus:
-        """The status of these records, for the client."""
         return WriteStatus(tuple(self._records), self.complete)
 
 
 class FieldRecording(Recording):
-    """Fields in all cells, or in `layers` of them: every block writes its part. Fields may be `computed` from the time
-    for a box.
-    """
+    """Fields in all cells or in `layers`. Every block writes its part. Some are `computed` from the time."""
 
     def __init__(
         self, place: GroupPlace, layers: Sequence[Box] = (), computed: Mapping[str, Computed] = MappingProxyType({})

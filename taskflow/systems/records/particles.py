@@ -90,9 +90,7 @@ class Cloud:
             self._released = release + 1
 
     def settle(self) -> None:
-        """Pass particles that have left the cells of this block to others, and occasionally sort slots by position.
-        Collective, after a step.
-        """
+        """Pass particles on that have left this block, and sometimes sort slots. Collective, after a step."""
         self._steps += 1
         if not self._alone and self._shard.scalars[self._fields.leaving] > 0:
             self._hand_over()
@@ -100,8 +98,7 @@ class Cloud:
             self._sort()
 
     def sampled(self) -> np.ndarray:
-        """Return positions and sampled values [number, particle] of all blocks, NaN for absent particles. Collective.
-        """
+        """Return positions and sampled values [number, particle] of all blocks, NaN if absent. Collective."""
         self._shard.run(self.series.sampling)
         slots, numbers, state = self._rows()
         values = [self._host(value[slots])[:, None] for value in self._values]
@@ -119,9 +116,7 @@ class Cloud:
         return self.role, part, values
 
     def _put(self, numbers: np.ndarray, state: np.ndarray) -> None:
-        """Put the given particles that are in the cells of this block into empty slots: their numbers and state
-        [particle, number].
-        """
+        """Put the particles in cells of this block into empty slots: numbers and state [particle, number]."""
         if not self._alone:
             cells, box = self._extent.numbers(state[:, :3]), self._shard.cells
             inside = np.all((cells >= box.lo) & (cells < box.hi), axis=1)

@@ -37,9 +37,7 @@ class InterpolationStencil:
 
     @classmethod
     def of(cls, weights: Sequence[Mapping[Triple, float]], *, filled: bool) -> InterpolationStencil:
-        """Return the corners of points, each with the weights of some cells. Of points with few cells the first cell
-        counts several times, with weight 0.
-        """
+        """Return the corners of points with weights of cells. If few, the first cell counts again with weight 0."""
         most = max(map(len, weights))
         cells = [[*some, *[next(iter(some))] * (most - len(some))] for some in weights]
         shares = [[*some.values(), *[0.0] * (most - len(some))] for some in weights]
@@ -142,9 +140,7 @@ class ProbeSeries:
 
 
 class PointSampler:
-    """Values at points, weighted sums over the surrounding cells. Owners pass cell values on exactly, so the result is
-    bitwise identical for any blocks.
-    """
+    """Values at points, as weighted sums. Cell values are passed on exactly: results do not depend on blocks."""
 
     def __init__(self, probe: ProbeSeries, shard: Shard) -> None:
         self._fields, self._shard = tuple(probe.series.fields), shard
@@ -154,8 +150,7 @@ class PointSampler:
         self._refill = probe.refill if any(around.filled for around in self._corners) else None
 
     def _parts(self, cells: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
-        """Return the pieces of this block that own some of the cells, with their indices in the list, and these cells.
-        """
+        """Return the pieces of this block that own some of the cells, with their indices, and these cells."""
         partition, parts = self._shard.partition, []
         for piece in partition.pieces_of(self._shard.block):
             own = [np.all((cells >= box.lo) & (cells < box.hi), axis=1) for box in partition.own[piece]]
@@ -188,8 +183,7 @@ class IntegralProgram(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Integral:
-    """The programs that measure the sides of a surface, or an isosurface, their group of the store, and the interval.
-    """
+    """Programs that measure the sides of a surface, or an isosurface, their group of the store, and the interval."""
 
     series: TimeSeries
     measured: tuple[IntegralProgram, ...]

@@ -80,16 +80,12 @@ class AverageRecorder:
         self.until = self.since
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """Resume from the state of a checkpoint, after its fields are restored. Checkpoints of earlier builds imply the
-        weight.
-        """
+        """Resume from a checkpoint, after its fields are restored. Checkpoints of earlier builds imply the weight."""
         self.since, self.until, self.samples = state["since"], state["until"], state["samples"]
         self._weight, self._ahead = state.get("weight", self.until - self.since), state.get("ahead", 0.0)
 
     def look(self, before: Tick, now: Tick, *, interrupted: bool) -> None:
-        """Take a scheduled sample and write a scheduled record. A record includes a sample at its time, except after an
-        interruption, which leaves the samples unchanged.
-        """
+        """Take a scheduled sample and write a scheduled record, which includes it unless `interrupted`."""
         averages = self._averages
         due = averages.write is not None and averages.write.due(before, now.step, now.time)
         ending = due or (now.finished and not interrupted)

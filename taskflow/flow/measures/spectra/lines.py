@@ -18,9 +18,7 @@ from taskflow.runtime.tasks import Axis, Foreign, Launch, ReadWrite, Roles, Scal
 def power_beside(
     power: ReadWrite, rows: Foreign[lines("xn")], *, along: Axis, share: Scalar, lines: int, scale: float
 ) -> None:
-    """power = mean of scale |c|^2 of each wave, summed over `lines` adjacent rows along an axis, with a sample of this
-    share
-    """
+    """power = mean of scale |c|^2 of each wave, summed over `lines` adjacent rows, with a sample of this share"""
 
 
 @task(kernel=TEXT)
@@ -121,9 +119,7 @@ class LineSpectra(Spectra):
         return {"along": "xyz"[3 - self._across], "share": SHARE, "lines": self._lines, "scale": scale}
 
     def density(self, power: np.ndarray) -> np.ndarray:
-        """Return the densities. Each wave counts twice, except the mean and the shortest wave of an even number of
-        cells.
-        """
+        """Return the densities. Waves count twice, except the mean and the shortest of an even number of cells."""
         waves = np.full(self._count // 2, 2.0)
         if self._count % 2 == 0:
             waves[-1] = 1.0

@@ -23,10 +23,7 @@ TEXT = KERNELS / "spectra" / "shells.cu"
 
 @dataclass(frozen=True)
 class Shells:
-    """`count` shells of the waves on `cells`, as wide as the smallest wavenumber of the longest direction.
-
-    `ratio`: smallest wavenumber of each direction over that width.
-    """
+    """`count` shells of the waves on `cells`, as wide as the smallest wavenumber. `ratio`: of each direction to it."""
 
     cells: Counts
     ratio: Vector

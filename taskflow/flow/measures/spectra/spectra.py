@@ -38,9 +38,7 @@ AXIS_OF = {"u": "x", "v": "y", "w": "z"}  # of fields on faces
 
 @task(kernel=TEXT)
 def lines_along(rows: Write, q: Foreign[lines("xn")], *, along: Axis, cells: int) -> None:
-    """rows = q with the indices along the axis and along x exchanged, so that each row is a line of `cells` values,
-    then 0
-    """
+    """rows = q with the axis and x exchanged, so that each row is a line of `cells` values, then 0"""
 
 
 @task(kernel=CENTRES)
@@ -73,7 +71,6 @@ class Slabs:
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """Cells of each slab."""
         whole = Box.of(self.cells)
         return tuple(whole.layer(self.axis, 0, low, high) & whole for low, high in pairwise(self.cuts))
 
@@ -202,9 +199,7 @@ class Spectra(ABC):
         return Slabs(self.grid.cells, axis, len(self.main))
 
     def _handed(self, axis: int) -> dict[str, Partition]:
-        """Return the partition from which slabs across an axis fetch cells of blocks, or nothing if the blocks are the
-        slabs.
-        """
+        """Return the partition from which slabs across an axis fetch cells; none if the blocks are the slabs."""
         name, slabs = f"cells_across_{'xyz'[axis]}", self.slabs(axis).boxes
         if self.main.blocks == slabs:
             return {}
@@ -212,7 +207,6 @@ class Spectra(ABC):
         return {name: Partition(region, self.main.shape, at=self.main.cuts, reach=slabs)}
 
     def _hand_over(self, f: Roles, source: str, axis: int) -> Iterator[Launch]:
-        """Yield the launch that passes the cells of a field to slabs across an axis."""
         for name in self._handed(axis):
             yield transfer(f[name], f[source], over=Box.of(self.grid.cells))
 

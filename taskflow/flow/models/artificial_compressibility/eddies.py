@@ -43,9 +43,7 @@ class UnitFactors:
 
     @classmethod
     def of(cls, closure: Closure, unit: float) -> UnitFactors:
-        """Return the factors for a closure, which may compute in the `unit` of metrics if its numbers are
-        dimensionless.
-        """
+        """Return the factors of a closure, which computes in the `unit` of metrics if its numbers are dimensionless."""
         return cls(viscosity=unit) if closure.dimensionless else cls(per_length=1 / unit, area=unit**2)
 
 
@@ -68,9 +66,7 @@ def eddy_viscosity(
     f: Roles, turbulence: Turbulence, *,
     cells: tuple[Box, ...], sides: tuple[Side, ...], planar: bool, unit: float = 1.0,
 ) -> Iterator[Launch]:  # fmt: skip
-    """Compute nu_t, with its ghost values, from a velocity with ghost values. Metrics and the filter are in a `unit` of
-    length, nu_t is in the units of the case.
-    """
+    """Compute nu_t and its ghost values, in units of the case. Metrics and the filter are in a `unit` of length."""
     closure, velocity = turbulence.model, (f.u, f.v, f.w)
     factors = (UnitFactorsInPlane if planar else UnitFactors).of(closure, unit)
     width = f[FILTER] if closure.filtered else None

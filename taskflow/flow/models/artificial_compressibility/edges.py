@@ -102,10 +102,8 @@ def edges(patches: Iterable[PatchCells]) -> tuple[Edge, ...]:
 
 
 def edge_ghosts(edge: Edge, velocity: tuple[str, ...], T: str | None) -> Launch:
-    """Fill the ghost cells of an edge."""
     return beyond_edge(velocity, T, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)
 
 
 def scalar_edge_ghosts(edge: Edge, scalar: str) -> Launch:
-    """Fill the ghost cells of an edge for a scalar."""
     return scalar_beyond_edge(scalar, over=edge.ghosts, on=edge.faces[0], corner=edge.corner)

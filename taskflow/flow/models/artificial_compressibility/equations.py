@@ -37,9 +37,7 @@ def power_of_two(number: float) -> float:
 
 
 def _reads(lines: Stencil, rest: Stencil, beside: Stencil) -> Stencils:
-    """Return the stencils of a residual for the pressure and open shares of faces, diffusing fields, and `sides` and
-    metrics. Its derivative also reads the direction.
-    """
+    """Return the stencils of a residual: pressure and open shares; diffusing fields; `sides` and metrics."""
     along, places = dict.fromkeys(("p", "p_d", "aperture"), lines), dict.fromkeys(("sides", "metrics"), beside)
     return MappingProxyType({**along, **dict.fromkeys(DIFFUSING, rest), **places})
 

@@ -311,7 +311,6 @@ def norm(model: CollocatedFlow, scalars: Mapping[str, float], *names: str, prefi
 
 
 def _residual(model: CollocatedFlow, f: Roles, carried: str | None, numbers: Numbers) -> Launch:
-    """Return the residual of the flow, with a transported quantity."""
     heat = (f[carried], f[f"{carried}_new"]) if carried else None
     return residual(
         (f.p, f.u, f.v, f.w, f.sides), tuple(f[f"{name}_new"] for name in "puvw"), heat,

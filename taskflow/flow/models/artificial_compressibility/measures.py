@@ -53,9 +53,7 @@ def content(
     q: Read, metrics: METRICS, fluid: Read | None,
     *, sums: Reduce["exact sum", 2], most: Scalar, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """sums = sums of V and of V q, of the fluid in cells that bodies cut. `most` is the largest |q|, and
-    `numbers.volume` the largest volume.
-    """
+    """sums = V and V q, of the fluid in cut cells. `most`: largest |q|, `numbers.volume`: largest volume."""
 
 
 @task(kernel=TEXT)

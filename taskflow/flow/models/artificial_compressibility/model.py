@@ -103,18 +103,14 @@ class ArtificialCompressibility(CollocatedFlow):
         return {"one": 1.0, **self.rates(dt, ratio)}
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
-        """Compute the residuals, for `norms`, and shift the level of the pressure. Overwrites the next state with
-        residuals.
-        """
+        """Compute the residuals, and shift the level of the pressure. Overwrites the next state with residuals."""
         if not self.real:  # which does it in every step
             yield from self.level(f)
         yield from self.ghosts(f, "")
         yield from residuals(self, f)
 
     def norms(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """Return the root mean square of R / V of each equation, from the scalars of `monitor`; passive scalars by
-        name.
-        """
+        """Return the root mean square of R / V by equation, from the scalars of `monitor`. Scalars by their names."""
         return {NAMES.get(name, name): norm(self, scalars, name) / self.unit for name in self.state}
 
     @property

@@ -86,7 +86,6 @@ def _measure(model: CollocatedFlow, f: Roles, prefix: str) -> Iterator[Launch]:
 
 
 def _fastest(model: CollocatedFlow, f: Roles) -> Launch:
-    """Measure the rate that bounds the next step."""
     numbers = {"rate": f.scalar("rate"), "numbers": model.numbers}
     return measures.fastest((f.u, f.v, f.w), model.metrics(f), over=model.cells, **numbers)
 

@@ -16,8 +16,7 @@ HALVINGS = 12
 
 
 def through(method: MethodOptions, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the flux differences of a wave: of the mean of both sides of faces, and of the dissipation of the scheme.
-    """
+    """Return the flux differences of a wave: of the mean of both sides of faces, and of the dissipation."""
     e = np.exp(1j * phase)
     if method.flux == "central":
         return (e - 1 / e) / 2, method.fourth * (1 - 1 / e) * (e * e - 1 / e - 3 * (e - 1))

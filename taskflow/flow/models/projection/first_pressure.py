@@ -35,10 +35,7 @@ class Accelerated(Protocol):
 
 
 def first_pressure(flow: Accelerated, f: Roles, obstacles: Obstacles) -> Iterator[Launch | Repeat | Derive]:
-    """Compute the pressure that removes the divergence of the tendency of a divergence-free velocity; dt is 1.
-
-    Overwrites `u_new` and `h`.
-    """
+    """Compute the pressure that removes the divergence of the tendency, with dt = 1. Overwrites `u_new` and `h`."""
     setting = flow.setting
     yield Derive(_euler, (RATIO,))
     names, new = {"dt": "dt", "ratio": f.scalar(RATIO)}, f.copy()

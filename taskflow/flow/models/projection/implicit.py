@@ -40,7 +40,6 @@ class ImplicitDiffusion:
 
     @property
     def lines(self) -> Lines:
-        """The lines along the axis."""
         return Lines(self.axis, self.grid, self.blocks)
 
     @property
@@ -49,9 +48,7 @@ class ImplicitDiffusion:
         return f"{'xyz'[self.axis]}_min", f"{'xyz'[self.axis]}_max"
 
     def partitions(self, main: Partition, quantities: tuple[str, ...]) -> tuple[Partition, ...]:
-        """Return the partitions of its regions, on the blocks of `main`; `quantities` diffuse in addition to the
-        velocity.
-        """
+        """Return the partitions of its regions. `quantities` diffuse in addition to the velocity."""
         return self.lines.partitions(main, (ALONG, NORMAL, *map(_leaks, quantities)))
 
     def begin(self, f: Roles, dt: str) -> Iterator[Launch]:
@@ -71,9 +68,7 @@ class ImplicitDiffusion:
     def quantity(
         self, f: Roles, name: str, factors: Mapping[str, float], diffusivity: float, dt: str
     ) -> Iterator[Launch]:
-        """Diffuse the new value of a quantity. Its ghost values are the value inside times `factors`, by wall, plus a
-        term independent of the values inside.
-        """
+        """Diffuse a new quantity with ghost values `factors`, by wall, times the value inside, plus a constant."""
         chain, leaks = self.lines.in_cells(*(factors[side] for side in self.sides)), _leaks(name)
         yield self.lines.find(f[leaks], chain, dt=dt, diffusivity=diffusivity)
         yield from self._diffuse(f, name, leaks, chain, dt, diffusivity, None)

@@ -54,9 +54,7 @@ class NavierStokes(FlowModel):
 
     @property
     def fields(self) -> dict[str, Location]:
-        """Every field by role, with its location. The state is u, v, w, p, T and passive scalars. h is the last
-        right-hand side, *_new the next state.
-        """
+        """Fields by role: u, v, w, p, T and scalars, h, the last right-hand side, and *_new, the next state."""
         fields: dict[str, Location] = dict(VELOCITY)
         fields |= {f"{name}_new": location for name, location in VELOCITY.items()}
         fields |= {f"h_{name}": location for name, location in VELOCITY.items()}
@@ -126,9 +124,7 @@ class NavierStokes(FlowModel):
         yield from self.limits(f)
 
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
-        """Yield a time step. On return u, v, w, p, T and passive scalars are new, and u_new, v_new, w_new hold the
-        velocity of the previous stage.
-        """
+        """Yield a time step. At its end u_new, v_new, w_new hold the velocity of the previous stage."""
         if self.obstacles:
             yield from self.obstacles.begin(f, self.grid, self.pressure, self.quantities)
         for n, names in enumerate(self.scheme.names):
@@ -148,9 +144,7 @@ class NavierStokes(FlowModel):
         yield from self.limits(f)
 
     def prediction(self, f: Roles, names: Mapping[str, str]) -> Iterator[Launch]:
-        """Compute u_new, v_new, w_new without the pressure, and T_new and passive scalars with central differences.
-        `names` are the scalars dt and ratio of the stage.
-        """
+        """Compute u_new, ... without pressure, and T_new, scalars by central differences. `names`: dt and ratio."""
         new, part = (f.u_new, f.v_new, f.w_new), self.scheme.part(self.scheme.names.index(names))
         if self.obstacles:
             buoyancy, eddies = self.buoyancy if self.heat else None, self.turbulence is not None
@@ -253,8 +247,7 @@ class NavierStokes(FlowModel):
             yield from self.ghosts(f, quantity, f[quantity.name], n)
 
     def forced(self, f: Roles, quantity: Quantity, q: str, part: float, dt: str, time: str) -> Iterator[Launch]:
-        """Add `part` of the sources by forces to a bounded quantity in the field q, from the fields with these roles.
-        """
+        """Add `part` of the forces to a bounded quantity in the field q, from the fields with these roles."""
         for force in self.forces:
             if force.on == quantity.name:
                 yield force.release(q, f, part, dt, time, self.grid, self.solid_flags(f, quantity.name))
@@ -296,9 +289,7 @@ class NavierStokes(FlowModel):
             yield from supply_ghosts(name, f.nu_t, supplies, quantity.diffusivity, self.turbulence.prandtl)
 
     def limits(self, f: Roles) -> Iterator[Launch]:
-        """Compute rate = max(|u|/dx + |v|/dy + |w|/dz), which bounds the next step. With turbulence the eddy viscosity
-        computes it.
-        """
+        """Compute rate = max(|u|/dx + |v|/dy + |w|/dz), unless the eddy viscosity does."""
         if not self.turbulence:
             rate, grid = f.scalar("rate"), self.limiting_grid
             yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate=rate, grid=grid)

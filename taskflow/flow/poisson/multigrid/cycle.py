@@ -146,7 +146,6 @@ class Cycle:
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
-        """Levels from the finest to the coarsest."""
         finest, variable = self.operator.mesh, self.operator.variable
         sizes, along = (finest, self.depth, self.gathered, self.exact), rows(self.blocks)
         plain = levels(*sizes, single=self.single, variable=variable, along=along)
@@ -157,7 +156,6 @@ class Cycle:
 
     @property
     def mesh(self) -> Mesh:
-        """Mesh of the finest level."""
         return self.levels[0].mesh
 
     @property

@@ -154,10 +154,7 @@ def layered(levels: Sequence[Level], before: int, after: int, blocks: Triple, re
 
 
 def _few(level: Level, layers: int, blocks: Triple, most: int) -> bool:
-    """Return True if `layers` layers around a block have at most `most` cells, all on adjacent blocks.
-
-    Layers across a periodic face never qualify.
-    """
+    """Return True if `layers` around a block are on adjacent blocks, not periodic, with at most `most` cells."""
     cut = [axis for axis in range(3) if blocks[axis] > 1]
     n, periodic = level.mesh.cells, level.mesh.periodic
     if not cut or any(periodic[axis] or layers >= n[axis] // blocks[axis] for axis in cut):

@@ -78,8 +78,7 @@ class RedBlack:
 
 @dataclass(frozen=True)
 class WeightedJacobi:
-    """Jacobi: all cells together, each by `weight` times its exact local correction (D. A. Jacobsen, I. Senocak 2013).
-    """
+    """Jacobi: each cell by `weight` times its exact local correction (D. A. Jacobsen, I. Senocak 2013)."""
 
     weight: float = 0.86
 

@@ -72,9 +72,7 @@ def restrict_overlapping(
     p: Foreign[BESIDE_OVERLAPPED], rhs: Foreign[OVERLAPPED], b: ON_FACES_OVERLAPPED | None, coarse: Write,
     *, mesh: Mesh, transfer: Transfer,
 ) -> None:  # fmt: skip
-    """coarse = mean of rhs - div(b grad p) over a coarse cell, on the fine level `mesh`, whose cells it may overlap in
-    part
-    """
+    """coarse = mean of rhs - div(b grad p) over a coarse cell, on the fine `mesh`, with parts of fine cells"""
 
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
@@ -130,9 +128,7 @@ def gather_in_units(part: ForeignAny, whole: Write, *, norm: Scalar) -> None:
 
 
 def gathering(level: Level, part: str, whole: str, over: Box, norm: str | None = None) -> Iterator[Launch]:
-    """Yield the launches that gather a part of a level, between many blocks axis after axis, in units of `norm` if it
-    is given.
-    """
+    """Yield the launches that gather a part of a level, between many blocks axis by axis, in units of `norm`."""
     *between, (last, target) = pairwise((*level.ways(part), whole))
     for one, other in between:
         yield gather(one, other, over=over)
@@ -148,10 +144,7 @@ def transfer(fine: Mesh, coarse: Mesh) -> Transfer:
 
 
 def _parts(fine: Mesh, axis: int, cells: int) -> LookupTable:
-    """Return `Transfer.parts` along an axis with `cells` coarse cells.
-
-    Each is as long as n / cells of the n fine cells and contains its end cells in proportion.
-    """
+    """Return `Transfer.parts` along an axis: coarse cells contain the fine cells at their ends in proportion."""
     n, begin = fine.cells[axis], np.arange(cells)[:, None] * fine.cells[axis]
     cell = begin // cells + np.arange(3)
     length = np.minimum((cell + 1) * cells, begin + n) - np.maximum(cell * cells, begin)
@@ -179,9 +172,7 @@ def restriction(p: str, fine: Level, coarse: Level) -> Launch:
 
 
 def correction(p: str, z: str, fine: Level, coarse: Level, openings: Collection[str] = ()) -> Launch:
-    """Return the launch that adds z, interpolated from the next coarser level, to p. On `openings` its normal
-    gradient is 0: see `coefficients`.
-    """
+    """Return the launch that adds z, interpolated from the coarser level, to p. Its gradient is 0 on `openings`."""
     mesh = coarse.mesh.closed(openings) if openings else coarse.mesh
     over, constants = fine.mesh.box, {"mesh": mesh, "transfer": transfer(fine.mesh, coarse.mesh)}
     b = fine.coefficients

@@ -36,8 +36,7 @@ def left(
 
 @dataclass(frozen=True)
 class Correction:
-    """A fixed number of `sweeps`, the first from x = 0, without a convergence test. The scalar `taken` is their number.
-    """
+    """A fixed number of `sweeps`, the first from x = 0, without a convergence test. `taken`: their number."""
 
     sweeps: int = 4
     approximates: ClassVar[bool] = True  # it needs the matrix itself, not the factors alone

@@ -32,22 +32,16 @@ def invert(
     pivot: RISING.any * PIVOT, metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, aperture: APERTURE,
     *, sweep: Sweep, numbers: Numbers,
 ) -> None:  # fmt: skip
-    """pivot = D^-1, from the pivot of the matrix. Its first number is infinite if D is singular, with a pivot ratio
-    above 1e12.
-    """
+    """pivot = D^-1. Its first number is infinite if D is singular, with a pivot ratio above 1e12."""
 
 
 @task(kernel=TEXT)
 def keep_inverse(pivot: Read.any * PIVOT, inverse: Write.private * PIVOT, *, cell: Reduce[min]) -> None:
-    """inverse = pivot, contiguous for solves; cell = i + ROW (j + ROW k) of the first cell with singular D, infinite if
-    D is regular everywhere.
-    """
+    """inverse = pivot, contiguous; cell = i + ROW (j + ROW k) of the first cell with singular D, else infinite."""
 
 
 def refuse_singular(charts: tuple[Box, ...], single: bool, scalars: Mapping[str, float]) -> dict[str, float]:
-    """Return the scalar `sound`, 1. Raises RunFailed if the scalar `cell` of `keep_inverse` is finite, Avoidable if
-    factors are in `single` precision.
-    """
+    """Return `sound` = 1. Raises RunFailed if `cell` of `keep_inverse` is finite, Avoidable if factors are `single`."""
     number = scalars["cell"]
     if math.isinf(number):
         return {"sound": 1.0}

@@ -76,8 +76,7 @@ class Gmres:
         return f"GMRES({self.vectors}), to {left} of the residual, at most {self.products} products"
 
     def solve(self, f: Roles, system: LinearSystem) -> Program:
-        """Solve A x = r. Before a restart A x is computed in the precision of r, the rest in the precision of vectors.
-        """
+        """Solve A x = r. Before a restart A x is computed in the precision of r, else in the vectors' precision."""
         yield from measured(f, system, RIGHT)
         yield derive(self._begin, (*self._small.memory, "begun", "taken", "forcing", "depth"))
         yield from system.prepared(f)
@@ -99,7 +98,6 @@ class Gmres:
         return LeastSquares(self.vectors)
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
-        """Yield a cycle for the remaining residual."""
         yield from same(f, system, BEFORE, UPDATE)
         yield from system.product(f)
         yield from same(f, system, BEFORE, AFTER)
@@ -133,7 +131,6 @@ class Gmres:
             yield self._more(system, first)
 
     def _more(self, system: LinearSystem, first: int) -> Repeat:
-        """Yield up to AT_ONCE vectors after the `first` ones."""
         body = partial(self._arnoldi, system, first >= FIRST, first // krylov.AT_ONCE + 1)
         return Repeat(body, min(self.vectors - first, krylov.AT_ONCE), until=self._enough, lag=False, further=True)
 
@@ -166,9 +163,7 @@ class Gmres:
             yield from damped(s, system)
 
     def _arnoldi(self, system: LinearSystem, powers: bool, sums: int, f: Roles) -> Program:
-        """Add a vector: A M^-1, or with `powers` B^d, times the last one, orthogonal to all others, at most `sums`
-        times ten.
-        """
+        """Add A M^-1, or with `powers` B^d, times the last vector, orthogonal to all, at most `sums` times ten."""
         s, operator = system.single(f), partial(self._operator, system, powers)
         vector = fields(s, AFTER), warm(s, system, AFTER)
         if powers:
@@ -245,9 +240,7 @@ class Gmres:
         return {"few": min(scalars["place"], float(FIRST)), **dict(named)}
 
     def present(self, scalars: Scalars) -> Iterator[int]:
-        """Yield for each vector of the last equations the number of vectors since the restart, assuming the last
-        cycle's d for all cycles.
-        """
+        """Yield for each last vector the number of vectors since the restart, assuming the last d for all cycles."""
         left, vectors = scalars["taken"], 0
         while left > 0:
             vectors = vectors % self.vectors + 1

@@ -18,7 +18,6 @@ AGAIN = 0.1  # of a vector's length: if less remains, it is orthogonalised again
 
 
 def length(scalars: Scalars) -> float:
-    """Return the length of the `measured` vector."""
     return math.sqrt(_square(scalars))
 
 
@@ -33,8 +32,7 @@ def orthogonal(scalars: Scalars) -> bool:
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """Least-squares problem of up to `vectors` columns. Scalars: `place`, the number of columns; `left`, the residual.
-    """
+    """Least-squares problem of up to `vectors` columns. Scalars `place`, the number of columns, and residual `left`."""
 
     vectors: int
 
@@ -47,9 +45,7 @@ class LeastSquares:
 
     @property
     def column(self) -> tuple[str, ...]:
-        """The products of a new vector with all others, and the squares of its length before and after
-        orthogonalisation.
-        """
+        """Products of a new vector with all others; squares of its length before and after orthogonalisation."""
         return ("whole", "rest", *(f"column.{n}" for n in range(self.vectors)))
 
     def begun(self, scalars: Scalars) -> dict[str, float]:
@@ -58,8 +54,7 @@ class LeastSquares:
         return {"place": 0.0, "count": 1.0, "scale": 1 / size if size > 0 else 0.0, "left": size, "e.0": size}
 
     def taken_off(self, sums: int, again: bool, scalars: Scalars) -> dict[str, float]:
-        """Return the numbers of `column`, from `sums` groups of ten; `again`: add them to the parts subtracted before.
-        """
+        """Return the numbers of `column`, from `sums` groups of ten, added to earlier ones if `again`."""
         count, rest = int(scalars["count"]), _square(scalars)
         along = [h for n in range(sums) for h in krylov.SUMS.values(scalars, f"along_{n}")][:count]
         whole = rest + sum(h * h for h in along)

@@ -68,7 +68,6 @@ class Ramp:
 
 
 def _power(base: float, exponent: float) -> float:
-    """Return the power, infinite on overflow."""
     try:
         return base**exponent
     except OverflowError:
@@ -80,9 +79,7 @@ RAMP = Ramp()
 
 
 def share(scalars: Scalars) -> dict[str, float]:
-    """Return the largest share of an update, at most 1, with acceptable changes of velocities, and the number of
-    successive `broken` (non-finite) updates.
-    """
+    """Return the largest acceptable share of an update, and the number of successive non-finite (`broken`) ones."""
     largest = math.sqrt(scalars["change"]) if scalars["change"] >= 0 else math.nan
     if not math.isfinite(largest):
         return {"share": 0.0, "tries": 2.0, "accepted": 0.0, "broken": scalars["broken"] + 1}
@@ -91,9 +88,7 @@ def share(scalars: Scalars) -> dict[str, float]:
 
 
 def judged(scalars: Scalars, size: float) -> dict[str, float]:
-    """Decide if the state is accepted. If its residual exceeds WORSE times the previous one, half of the update is
-    tried, and then none.
-    """
+    """Decide if the state is accepted. Above WORSE times the last residual half of the update is tried, then none."""
     tries, refused = scalars["tries"], scalars["share"] == 0
     if refused or (math.isfinite(size) and size <= WORSE * scalars["begun"]):
         more = {"retreat": 1.0, "refused": scalars["refused"] + 1} if refused else {}

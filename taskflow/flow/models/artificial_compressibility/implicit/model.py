@@ -198,9 +198,7 @@ class ImplicitCompressibility(ImplicitScalars):
             yield from rounded(single, f, self, BEFORE, BEFORE)
 
     def left_of_heat(self, f: Roles) -> Iterator[Launch]:
-        """Compute the residual of the equation of T after an update, with the first-order matrix, and add its lift to
-        momentum.
-        """
+        """Compute the residual of the equation of T after an update, and add its lift to momentum."""
         if self.heat:
             yield scalar.value_left(f.carry, f.T_r, f.T_x, f.T_new, over=self.cells)
             yield from self._lift(f, f.T_x)
@@ -269,8 +267,7 @@ class ImplicitCompressibility(ImplicitScalars):
         yield derive(_judged, ("share", "tries", "accepted", "retreat", "refused"))
 
     def _shared(self, scalars: Scalars) -> dict[str, float]:
-        """Return the share of the update. Raises Avoidable after two non-finite updates with single-precision factors.
-        """
+        """Return the share of the update. Raises Avoidable after two non-finite updates with single factors."""
         shared = march.share(scalars)
         if shared["broken"] == BROKEN and self.precision == "single":
             raise factor.imprecise("the linear equations have been solved twice to numbers that are not finite")

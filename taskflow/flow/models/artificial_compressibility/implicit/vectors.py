@@ -40,9 +40,7 @@ class LinearSystem(Protocol):
         """new = A z."""
 
     def single(self, f: Roles) -> Roles:
-        """Return the roles with z, new and `REST` in single precision, once they have been `prepared`, or the same
-        roles.
-        """
+        """Return the roles with z, new and `REST` in single precision if `prepared`, else the same roles."""
 
     def prepared(self, f: Roles) -> Program:
         """Round the fields in A."""
@@ -52,7 +50,6 @@ class LinearSystem(Protocol):
 
 
 def fields(f: Roles, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the fields in these roles."""
     return tuple(f[name] for name in names)
 
 
