@@ -15,7 +15,7 @@ from taskflow.cases.language.table import Rule, Table, Text, document, entry, op
 from taskflow.cases.source import locate, override, read
 from taskflow.cases.tables import magnitudes
 from taskflow.cases.tables.boundaries import Boundaries, Boundary
-from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output, Time
+from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output, Time, UnitsTable
 from taskflow.cases.tables.elsewhere import elsewhere
 from taskflow.cases.tables.expressions import Expressions, ForcingTables, inlined, recordable
 from taskflow.cases.tables.grid import AXES, NOWHERE, GridTable, cells_fit
@@ -33,7 +33,6 @@ from taskflow.cases.tables.pressure import PressureTable
 from taskflow.cases.tables.probes import Isosurfaces, Probes, Surfaces
 from taskflow.cases.tables.scalars import Scalars
 from taskflow.cases.tables.statistics import Spectra, StatisticsTable
-from taskflow.cases.tables.units import UnitsTable
 from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.value import TableValue, plain
 from taskflow.common.errors import BadInput

@@ -11,12 +11,10 @@ from taskflow.common.errors import RunFailed
 from taskflow.common.rows import Row
 from taskflow.common.units import plural
 from taskflow.runtime.machine.trace.mapper import Mapper
-from taskflow.runtime.proof.alike import form
-from taskflow.runtime.proof.cells import Cells, boxes, number_cells
+from taskflow.runtime.proof.cells import Cells, Claims, boxes, number_cells
 from taskflow.runtime.proof.checks import collisions, overwritten, races, separation
-from taskflow.runtime.proof.claims import Claims
 from taskflow.runtime.proof.execution import Execution
-from taskflow.runtime.proof.recording import RecordedPass, Recorder
+from taskflow.runtime.proof.recording import RecordedPass, Recorder, form
 from taskflow.runtime.proof.timeline import Broken, Hardware
 from taskflow.runtime.proof.versions import Versions
 from taskflow.runtime.regions import Box, Partition

@@ -14,8 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from taskflow.runtime.proof.cells import reads, writes
-from taskflow.runtime.proof.claims import NOTHING, Claims
+from taskflow.runtime.proof.cells import NOTHING, Claims, reads, writes
 from taskflow.runtime.proof.execution import Execution
 from taskflow.runtime.proof.numbering import WHOLE
 from taskflow.runtime.proof.timeline import ONE, Place, TimedStep
