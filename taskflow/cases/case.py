@@ -280,7 +280,6 @@ def _resolved(side: Boundary) -> Boundary:
 
 
 def _kinds() -> dict[str, type[Table]]:
-    """The kinds of tables of the projection, by name."""
     return {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
 
 

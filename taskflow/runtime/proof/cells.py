@@ -107,7 +107,6 @@ def _existing(box: Box, region: Region) -> Box:
 
 
 def writes(launch: Launch, box: Box) -> Iterator[tuple[str, Box]]:
-    """Yield the fields and cells that a launch writes."""
     for name, privilege in zip(launch.fields, launch.task.fields.values(), strict=True):
         if privilege.writes and box:
             yield name, box
@@ -200,7 +199,6 @@ class Claims:
         return self._cells[place, claim]
 
     def boxes(self) -> Iterable[Box]:
-        """Yield all boxes that are claimed."""
         return (box for claimed in self._claimed for boxes in claimed for box in boxes)
 
     def _number(self, claimed: Claimed) -> int:

@@ -147,7 +147,6 @@ class Versions:
         return EndFindings(faults, taken, self._ghosts(taken) if taken else [])
 
     def _own(self, block: int, name: str) -> np.ndarray:
-        """Return a block's own cells of a field."""
         home = self.partition.homes[name]
         own = [(piece, box) for piece in home.pieces_of(block) for box in home.own[piece]]
         return np.concatenate([NONE, *(self.cells[name].index(block, *where) for where in own)])

@@ -217,7 +217,6 @@ class Launch:
 
     @cached_property
     def written(self) -> tuple[str, ...]:
-        """The fields that the task writes."""
         return tuple(name for name, privilege in self.requirements if privilege.writes)
 
     @cached_property

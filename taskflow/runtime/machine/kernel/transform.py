@@ -142,7 +142,6 @@ def _check(values: Array, spectrum: Array) -> None:
 
 
 def _parts(values: Array, device: Device) -> list[slice]:
-    """Return groups of planes."""
     many, nz = _most(values, device), len(values)
     return [slice(start, min(start + many, nz)) for start in range(0, nz, many)]
 
