@@ -16,12 +16,21 @@ from taskflow.cases.source import locate, override, read
 from taskflow.cases.tables import magnitudes
 from taskflow.cases.tables.boundaries import Boundaries, Boundary
 from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output, Time, UnitsTable
-from taskflow.cases.tables.elsewhere import elsewhere
 from taskflow.cases.tables.expressions import Expressions, ForcingTables, inlined, recordable
 from taskflow.cases.tables.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.machine import Machine
-from taskflow.cases.tables.method import Kind, Method, choose, read_tables, reads, replacements, system_of, unsupported
+from taskflow.cases.tables.method import (
+    Kind,
+    Method,
+    choose,
+    elsewhere,
+    read_tables,
+    reads,
+    replacements,
+    system_of,
+    unsupported,
+)
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
 from taskflow.cases.tables.openings import Openings
