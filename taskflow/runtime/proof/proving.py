@@ -116,19 +116,8 @@ class ProgramCourse:
 
 @dataclass
 class Proof:
-    """Extent and faults of a proof.
-
-    Attributes
-    ----------
-    templates : int
-        Templates of all blocks.
-    passes : int
-        Passes in all runs of two or three.
-    pairs : int
-        Interfering pairs of steps.
-    reads : int
-        Reads of cells.
-    faults : list of str
+    """Extent and faults of a proof: templates of all blocks, passes in all runs of two or three, interfering pairs of
+    steps, and reads of cells.
     """
 
     templates: int = 0
@@ -236,16 +225,8 @@ def examine(
     partition: Partition, passes: Sequence[RecordedPass], hardware: Hardware, cells: Cells | None = None,
     others: Sequence[Sequence[RecordedPass]] = (), claims: Claims | None = None,
 ) -> Proof:  # fmt: skip
-    """Examine consecutive passes of all blocks.
-
-    Parameters
-    ----------
-    cells
-        Numbers of the cells of these passes, and of others.
-    others
-        Runs of equal passes: they differ in the ghost cells that are called valid.
-    claims
-        These ghost cells as numbers.
+    """Examine consecutive passes of all blocks. `others` are runs of equal passes, which differ in the ghost cells that
+    are called valid; `claims` has these as numbers. `cells` numbers the cells of these passes, and of others.
     """
     runs, claims = (passes, *others), claims or Claims(partition)
     proof = Proof(passes=len(passes) * len(runs))

@@ -183,6 +183,7 @@ class Partition:
 
     @cached_property
     def block_of(self) -> tuple[int, ...]:
+        """Block of each piece."""
         if self.pieces is None:
             return tuple(range(len(self)))
         return tuple(block for block, pieces in enumerate(self.pieces) for _ in pieces)

@@ -217,6 +217,7 @@ class Launch:
 
     @cached_property
     def written(self) -> tuple[str, ...]:
+        """The fields that the task writes."""
         return tuple(name for name, privilege in self.requirements if privilege.writes)
 
     @cached_property

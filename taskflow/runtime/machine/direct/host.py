@@ -170,14 +170,10 @@ class HostExchange:
     def grant(self, message: Message) -> HostFlag:
         return self._flag("granted", message)
 
-    def claim(self, message: Message) -> HostFlag:
-        return self._flag("granted", message)
-
     def sent(self, message: Message) -> HostFlag:
         return self._flag("arrived", message)
 
-    def arrival(self, message: Message) -> HostFlag:
-        return self._flag("arrived", message)
+    claim, arrival = grant, sent  # a flag is posted and awaited at one place
 
     def _flag(self, kind: str, message: Message) -> HostFlag:
         source, target, number = message.source, message.target, message.number
