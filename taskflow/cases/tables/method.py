@@ -251,15 +251,15 @@ def elsewhere(problems: Sequence[Problem], system: Kind | None, common: Tables) 
     others = {name: kind for name, kind in {PROJECTION: None, **SYSTEMS.available()[0]}.items() if kind is not system}
     found: dict[Key, dict[str, type[Table]]] = {}
     for keys in (problem.keys for problem in problems if problem.strange):
-        if _is_misspelt(system, common, keys):
-            continue
-        found[keys] = {name: kind for name, other in others.items() for kind in _tables_with(other, common, keys)}
+        theirs = {name: kind for name, other in others.items() for kind in _tables_with(other, common, keys)}
+        if theirs and not _is_misspelt(system, common, keys):  # in this order: a comparison takes a millisecond
+            found[keys] = theirs
     for problem in problems:
         reason = supported(system).forbidden(_words(problem.keys)) if problem.strange else None
         beside = (kind for keys, kinds in found.items() if keys[:-1] == problem.keys[:-1] for kind in kinds.values())
         if reason is not None:
             yield replace(problem, message=reason)
-        elif found.get(problem.keys):
+        elif problem.keys in found:
             yield replace(problem, message=not_supported(name_of(system), [*found[problem.keys]]))
         elif not problem.is_missing or all(problem.keys[-1] in kind.model_fields for kind in beside):
             yield problem  # with a key of another system in a table, keys that only this one requires are not missing
