@@ -6,7 +6,7 @@ A table is a `TypedDict` of its keys, and a value has the type that Python code 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,20 @@ PLAIN = {"number": "float", "integer": "int", "string": "str", "boolean": "bool"
 OWN = {"GivenState": "Any", "ProfileTable": "str", "Every": "Interval"}
 OWN |= dict.fromkeys(("Expression", "Function", "ArrayValues", "TimeFunction", "TimeTable"), "Formula")
 WIDTH, NEXT = 120, "\n        "
+BASES = {  # of the keys that these tables have in common
+    "BodyShape": ("Obstacle", "PhaseShape"),
+    "ExtrudedGrid": ("AnnulusGrid", "SectorGrid", "OGrid", "CGrid", "PipeGrid", "StepGrid", "WavyChannelGrid",
+                     "BifurcationGrid"),
+    "Boundary": ("Boundary", "Opening"),
+    "ChartSide": ("ChartSide", "ChartOpening"),
+}  # fmt: skip
 
 
 class Types:
     """The classes made of a schema, by name, and the types of its nodes."""
 
     def __init__(self, made: Mapping[str, Any]) -> None:
-        self.classes: dict[str, str] = {}
+        self.classes: dict[str, dict[str, str]] = {}
         short = {name: name.removesuffix("Table") for name in made["$defs"]}
         self._named = {name: name if short[name] in made["$defs"] else short[name] for name in made["$defs"]}
         self._aliases: dict[str, str] = {}
@@ -82,11 +89,8 @@ class Types:
         return str(node.get("title") or ("FileGrid" if "file" in node.get("properties", {}) else name))
 
     def _table(self, name: str, keys: Mapping[str, Any], required: Any, others: Any = False) -> str:
-        lines = [f"class {name}Keys(TypedDict, total=False):"]
-        for key, node in keys.items():
-            kind = self.of(node, f"{name}{key.title().replace('_', '')}")
-            lines.append(f"    {key}: {f'Required[{kind}]' if key in required else kind}")
-        self.classes[f"{name}Keys"] = "\n".join(lines)
+        kinds = {key: self.of(node, f"{name}{key.title().replace('_', '')}") for key, node in keys.items()}
+        self.classes[name] = {key: f"Required[{kind}]" if key in required else kind for key, kind in kinds.items()}
         return f"{name}Keys" + (f" | Mapping[str, {self.of(others, name)}]" if isinstance(others, Mapping) else "")
 
     def text(self) -> str:
@@ -95,8 +99,23 @@ class Types:
         def known(match: re.Match[str]) -> str:
             return re.sub(r"<(\w+)>", known, self._aliases[match[1]])
 
-        whole = re.sub(r"<(\w+)>", known, "\n\n\n".join(self.classes.values()))
+        parents = {name: base for base, heirs in BASES.items() for name in heirs if name != base}
+        shared = {base: self._shared(heirs) for base, heirs in BASES.items()}
+        texts = []
+        for name, keys in {**shared, **self.classes}.items():
+            if name in shared and keys != shared[name]:
+                raise ValueError(f"{name} has keys that {', '.join(BASES[name])} do not share; change BASES")
+            parent = parents.get(name)
+            own = [f"    {key}: {kind}" for key, kind in keys.items() if not parent or key not in shared[parent]]
+            of = f"{parent}Keys" if parent else "TypedDict"
+            texts.append("\n".join([f"class {name}Keys({of}, total=False):", *own]))
+        whole = re.sub(r"<(\w+)>", known, "\n\n\n".join(texts))
         return "\n".join(map(_wrapped, whole.split("\n")))
+
+    def _shared(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the keys that all these tables have, with one type."""
+        first, *others = (self.classes[name].items() for name in names)
+        return {key: kind for key, kind in first if all((key, kind) in items for items in others)}
 
 
 def _union(kinds: Iterable[str]) -> str:

@@ -117,7 +117,6 @@ def _around(box: Box, stencils: Iterable[Way]) -> list[Box]:
 
 
 def _layout(boxes: Sequence[Box]) -> Layout:
-    """Return a memory layout for all these cells."""
     cells = hull(boxes)
     return Layout(cells.lo, cells.shape[::-1])
 

@@ -80,7 +80,6 @@ def _energy(gpu: Any) -> float | None:
 
 
 def _power(gpu: Any) -> float | None:
-    """Return the power in watts."""
     import pynvml
 
     return _asked(pynvml.nvmlDeviceGetPowerUsage, gpu)

@@ -168,12 +168,6 @@ def refuse_unused(context: typer.Context, what: str, *names: str) -> None:
             refuse_options({parameter.opts[0]: True}, f"not used {what}")
 
 
-def one_overlap(conditions: TimingConditions, what: str) -> None:
-    """Raise BadInput for several overlaps if `what` takes only one."""
-    if len(conditions.overlaps) > 1:
-        refuse(f"--overlap {','.join(conditions.overlaps)}: {what} takes one of them; give one")
-
-
 def spread(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command for typer, with each dataclass parameter replaced by its fields, annotations and defaults.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any
@@ -13,14 +13,10 @@ from taskflow.bench.team import Team
 from taskflow.bench.timing import BESIDE, moving
 from taskflow.common.errors import RunFailed
 from taskflow.common.units import times
-from taskflow.flow import NavierStokes
-from taskflow.flow.boundaries.boundary import Value, impose
-from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.poisson import relative_residual
 from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.tasks import Launch, Repeat, Roles
 
 HOUR = 3600.0
 
@@ -43,23 +39,6 @@ class Pressure:
         if self.tolerance is not None:
             return f"{self.solver} to {self.tolerance:g}"
         return self.solver if self.iterations is None else f"{self.iterations} {self.solver} iterations"
-
-
-@dataclass(frozen=True, eq=False)
-class Solve:
-    """Program that solves for the pressure of a step from p = 0, given its right-hand side."""
-
-    model: NavierStokes | TwoPhase
-
-    def __call__(self, f: Roles) -> Iterator[Launch | Repeat]:
-        yield impose(f.p, over=self.model.staggered.box, value=Value(0.0))
-        yield from self.model.pressure.solve(f)
-
-    def end(self, shard: Shard) -> dict[str, Any]:
-        """Return the iterations of the last solve, and its residual."""
-        taken = self.model.pressure.taken(shard.scalars)
-        shard.run(self.model.residual)
-        return {"iterations": taken, "residual": relative_residual(shard.scalars)}
 
 
 def flow_state(shard: Shard, taken: Sequence[float], iterations: Mapping[str, Sequence[float]]) -> dict[str, Any]:

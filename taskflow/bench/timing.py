@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 from taskflow.bench.energy import EnergyMeter
 from taskflow.bench.team import Team
 from taskflow.runs.directory.provenance import provenance
-from taskflow.runtime.host import Place, choose_device, look
+from taskflow.runtime.host import Place
 from taskflow.runtime.machine import Control, Job, Mapper, Shard, copy_bandwidth
-from taskflow.runtime.machine.device import Device, open_device
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.regions import Partition, Triple
 from taskflow.runtime.tasks import Program
@@ -28,7 +27,6 @@ LENGTH = 0.02  # least seconds of a sample: many calls of a short operation, wit
 PASSES = 0.1  # least seconds of a sample of passes: blocks start within about 10 us
 COPY = {"cpu": 64, "gpu": 256}  # mebibytes of each of the two arrays that the copy bandwidth is measured with
 BESIDE = {device: 2 * (mebibytes << 20) for device, mebibytes in COPY.items()}  # bytes that it takes
-OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes of the driver for a process (H200: 0.6 GB)
 
 
 def timed(operation: Callable[[], object], wait: Callable[[], None], repeats: int = 1) -> tuple[float, int]:
@@ -207,20 +205,6 @@ def moving(row: Mapping[str, Any], nbytes: float) -> dict[str, float]:
     """Return the rates of a row, given the bytes that all blocks together must move per unit."""
     rate = nbytes / row["seconds"]
     return {"bytes_per_second": rate, "share_of_copy": rate / row["copy_bandwidth"]}
-
-
-def open_here(requested: str) -> tuple[Place, Device]:
-    """Return this machine and a device of it, or all its cores. Raises BadInput if the device is not usable."""
-    here = look("this machine")
-    return here, open_device("gpu" if choose_device(requested, [here]) == "gpu" else "cpu", here.cores)
-
-
-def beside_copies(device: Device, measure: Callable[[], list[dict[str, Any]]]) -> dict[str, Any]:
-    """Return rows with their rates, and the copy bandwidth: the median of measurements before and after."""
-    before, rows = copy_bandwidth(device), measure()
-    bandwidth = median([before, copy_bandwidth(device)])
-    rates = [moving({**row, "copy_bandwidth": bandwidth}, row["bytes"]) for row in rows]
-    return {"copy_bandwidth": bandwidth, "results": [{**row, **rate} for row, rate in zip(rows, rates, strict=True)]}
 
 
 def about(place: Place, device: str, threads: int) -> dict[str, Any]:

@@ -15,13 +15,22 @@ from taskflow.cases.language.table import Rule, Table, Text, document, entry, op
 from taskflow.cases.source import locate, override, read
 from taskflow.cases.tables import magnitudes
 from taskflow.cases.tables.boundaries import Boundaries, Boundary
-from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output, Time
-from taskflow.cases.tables.elsewhere import elsewhere
+from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output, Time, UnitsTable
 from taskflow.cases.tables.expressions import Expressions, ForcingTables, inlined, recordable
 from taskflow.cases.tables.grid import AXES, NOWHERE, GridTable, cells_fit
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.machine import Machine
-from taskflow.cases.tables.method import Kind, Method, choose, read_tables, reads, replacements, system_of, unsupported
+from taskflow.cases.tables.method import (
+    Kind,
+    Method,
+    choose,
+    elsewhere,
+    read_tables,
+    reads,
+    replacements,
+    system_of,
+    unsupported,
+)
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
 from taskflow.cases.tables.openings import Openings
@@ -33,7 +42,6 @@ from taskflow.cases.tables.pressure import PressureTable
 from taskflow.cases.tables.probes import Isosurfaces, Probes, Surfaces
 from taskflow.cases.tables.scalars import Scalars
 from taskflow.cases.tables.statistics import Spectra, StatisticsTable
-from taskflow.cases.tables.units import UnitsTable
 from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.value import TableValue, plain
 from taskflow.common.errors import BadInput
@@ -281,7 +289,6 @@ def _resolved(side: Boundary) -> Boundary:
 
 
 def _kinds() -> dict[str, type[Table]]:
-    """The kinds of tables of the projection, by name."""
     return {name: kind for name, field in Case.model_fields.items() if (kind := table_in(field.annotation))}
 
 

@@ -15,6 +15,56 @@ Formula = float | str | Callable[..., Any] | np.ndarray  # a number, an expressi
 Interval = float | Mapping[str, float]
 
 
+class BodyShapeKeys(TypedDict, total=False):
+    type: Required[Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"]]
+    low: Sequence[float] | np.ndarray | None
+    high: Sequence[float] | np.ndarray | None
+    centre: Sequence[float] | np.ndarray | None
+    radius: float | None
+    axis: Literal["x", "y", "z"] | None
+    length: float | None
+    inside: Formula | None
+    file: str | None
+    scale: float | None
+    shift: Sequence[float] | np.ndarray | None
+    variable: str | None
+    extent: Sequence[float] | np.ndarray | None
+    interpolation: Literal["linear", "nearest"] | None
+
+
+class ExtrudedGridKeys(TypedDict, total=False):
+    sides: Mapping[str, str]
+    cells: Required[Sequence[int]]
+    periodic: bool
+
+
+class BoundaryKeys(TypedDict, total=False):
+    type: Required[Literal["wall", "slip", "symmetry", "inflow", "outflow", "vent"] | str]
+    velocity: Sequence[Formula] | None
+    temperature: Formula | None
+    heat_flux: Formula | None
+    heat_transfer: float | None
+    outside_temperature: Formula | None
+    pressure: Formula | Literal["advected"] | None
+    log_law: LogLawKeys | None
+    table: str | None
+    phase: Formula | None
+    loss: float | None
+    roughness: float | None
+
+
+class ChartSideKeys(TypedDict, total=False):
+    type: Required[Literal["wall", "slip", "symmetry", "inflow", "outflow", "far-field"] | str]
+    velocity: Sequence[Formula] | None
+    temperature: float | None
+    heat_flux: float | None
+    heat_transfer: float | None
+    outside_temperature: float | None
+    pressure: float | None
+    profile: Literal["parabolic"] | None
+    moment_about: Sequence[float] | np.ndarray | None
+
+
 class AnglesKeys(TypedDict, total=False):
     x: Formula
     y: Formula
@@ -47,21 +97,6 @@ class BoundariesKeys(TypedDict, total=False):
     z: Literal["periodic"] | None
     z_min: Literal["wall", "slip", "symmetry", "inflow", "outflow", "vent"] | str | BoundaryKeys | None
     z_max: Literal["wall", "slip", "symmetry", "inflow", "outflow", "vent"] | str | BoundaryKeys | None
-
-
-class BoundaryKeys(TypedDict, total=False):
-    type: Required[Literal["wall", "slip", "symmetry", "inflow", "outflow", "vent"] | str]
-    velocity: Sequence[Formula] | None
-    temperature: Formula | None
-    heat_flux: Formula | None
-    heat_transfer: float | None
-    outside_temperature: Formula | None
-    pressure: Formula | Literal["advected"] | None
-    log_law: LogLawKeys | None
-    table: str | None
-    phase: Formula | None
-    loss: float | None
-    roughness: float | None
 
 
 class BulkVelocityKeys(TypedDict, total=False):
@@ -192,40 +227,14 @@ class NoiseKeys(TypedDict, total=False):
     seed: int
 
 
-class ObstacleKeys(TypedDict, total=False):
+class ObstacleKeys(BodyShapeKeys, total=False):
     name: str | None
-    type: Required[Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"]]
-    low: Sequence[float] | np.ndarray | None
-    high: Sequence[float] | np.ndarray | None
-    centre: Sequence[float] | np.ndarray | None
-    radius: float | None
-    axis: Literal["x", "y", "z"] | None
-    length: float | None
-    inside: Formula | None
-    file: str | None
-    scale: float | None
-    shift: Sequence[float] | np.ndarray | None
-    variable: str | None
-    extent: Sequence[float] | np.ndarray | None
-    interpolation: Literal["linear", "nearest"] | None
     temperature: float | None
     moment_about: Sequence[float] | np.ndarray | None
     motion: BodyMotionKeys | None
 
 
-class OpeningKeys(TypedDict, total=False):
-    type: Required[Literal["wall", "slip", "symmetry", "inflow", "outflow", "vent"] | str]
-    velocity: Sequence[Formula] | None
-    temperature: Formula | None
-    heat_flux: Formula | None
-    heat_transfer: float | None
-    outside_temperature: Formula | None
-    pressure: Formula | Literal["advected"] | None
-    log_law: LogLawKeys | None
-    table: str | None
-    phase: Formula | None
-    loss: float | None
-    roughness: float | None
+class OpeningKeys(BoundaryKeys, total=False):
     name: Required[str]
     side: Required[Literal["x_min", "x_max", "y_min", "y_max", "z_min", "z_max"]]
     box: Sequence[Sequence[float] | np.ndarray] | None
@@ -413,21 +422,7 @@ class UnitsKeys(TypedDict, total=False):
     temperature: str | None
 
 
-class PhaseShapeKeys(TypedDict, total=False):
-    low: Sequence[float] | np.ndarray | None
-    high: Sequence[float] | np.ndarray | None
-    centre: Sequence[float] | np.ndarray | None
-    radius: float | None
-    axis: Literal["x", "y", "z"] | None
-    length: float | None
-    inside: Formula | None
-    file: str | None
-    scale: float | None
-    shift: Sequence[float] | np.ndarray | None
-    variable: str | None
-    extent: Sequence[float] | np.ndarray | None
-    interpolation: Literal["linear", "nearest"] | None
-    type: Required[Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"]]
+class PhaseShapeKeys(BodyShapeKeys, total=False):
     phase: Required[Literal[1, 2]]
 
 
@@ -460,18 +455,6 @@ class LinearKeys(TypedDict, total=False):
 class LocalCompressibilityKeys(TypedDict, total=False):
     local: bool
     factor: float
-
-
-class ChartSideKeys(TypedDict, total=False):
-    type: Required[Literal["wall", "slip", "symmetry", "inflow", "outflow", "far-field"] | str]
-    velocity: Sequence[Formula] | None
-    temperature: float | None
-    heat_flux: float | None
-    heat_transfer: float | None
-    outside_temperature: float | None
-    pressure: float | None
-    profile: Literal["parabolic"] | None
-    moment_about: Sequence[float] | np.ndarray | None
 
 
 class CompressibilityMethodKeys(TypedDict, total=False):
@@ -516,22 +499,16 @@ class SkewedBoxGridKeys(TypedDict, total=False):
     angle: float
 
 
-class AnnulusGridKeys(TypedDict, total=False):
+class AnnulusGridKeys(ExtrudedGridKeys, total=False):
     shape: Required[Literal["annulus"]]
-    sides: Mapping[str, str]
-    cells: Required[Sequence[int]]
-    periodic: bool
     radii: Required[Sequence[float] | np.ndarray]
     first: float
     charts: int
     height: float
 
 
-class SectorGridKeys(TypedDict, total=False):
+class SectorGridKeys(ExtrudedGridKeys, total=False):
     shape: Required[Literal["sector"]]
-    sides: Mapping[str, str]
-    cells: Required[Sequence[int]]
-    periodic: bool
     radii: Required[Sequence[float] | np.ndarray]
     angle: Required[float]
     first: float
@@ -539,11 +516,8 @@ class SectorGridKeys(TypedDict, total=False):
     height: float
 
 
-class OGridKeys(TypedDict, total=False):
+class OGridKeys(ExtrudedGridKeys, total=False):
     shape: Required[Literal["o-grid"]]
-    sides: Mapping[str, str]
-    cells: Required[Sequence[int]]
-    periodic: bool
     radius: float
     far: Required[float]
     first: float
@@ -551,11 +525,8 @@ class OGridKeys(TypedDict, total=False):
     height: float
 
 
-class CGridKeys(TypedDict, total=False):
+class CGridKeys(ExtrudedGridKeys, total=False):
     shape: Required[Literal["c-grid"]]
-    sides: Mapping[str, str]
-    cells: Required[Sequence[int]]
-    periodic: bool
     section: str
     chord: float
     far: Required[float]
@@ -564,15 +535,12 @@ class CGridKeys(TypedDict, total=False):
     span: float
 
 
-class PipeGridKeys(TypedDict, total=False):
+class PipeGridKeys(ExtrudedGridKeys, total=False):
     shape: Required[Literal["pipe"]]
-    sides: Mapping[str, str]
-    cells: Required[Sequence[int]]
     radius: float
     length: Required[float]
     core: float
     first: float
-    periodic: bool
 
 
 class DuctBendGridKeys(TypedDict, total=False):
@@ -588,11 +556,8 @@ class DuctBendGridKeys(TypedDict, total=False):
     first: float
 
 
-class StepGridKeys(TypedDict, total=False):
+class StepGridKeys(ExtrudedGridKeys, total=False):
     shape: Required[Literal["step"]]
-    sides: Mapping[str, str]
-    cells: Required[Sequence[int]]
-    periodic: bool
     height: float
     channel: float
     downstream: Required[float]
@@ -602,11 +567,8 @@ class StepGridKeys(TypedDict, total=False):
     span: float
 
 
-class WavyChannelGridKeys(TypedDict, total=False):
+class WavyChannelGridKeys(ExtrudedGridKeys, total=False):
     shape: Required[Literal["wavy-channel"]]
-    sides: Mapping[str, str]
-    cells: Required[Sequence[int]]
-    periodic: bool
     wavelength: Required[float]
     amplitude: Required[float]
     height: Required[float]
@@ -614,11 +576,8 @@ class WavyChannelGridKeys(TypedDict, total=False):
     span: float
 
 
-class BifurcationGridKeys(TypedDict, total=False):
+class BifurcationGridKeys(ExtrudedGridKeys, total=False):
     shape: Required[Literal["bifurcation"]]
-    sides: Mapping[str, str]
-    cells: Required[Sequence[int]]
-    periodic: bool
     widths: Required[Sequence[float] | np.ndarray]
     angle: Required[float]
     upstream: Required[float]
@@ -638,16 +597,7 @@ class PhaseFluidKeys(TypedDict, total=False):
     scheme: Literal["koren", "weno5", "quick", "central"]
 
 
-class ChartOpeningKeys(TypedDict, total=False):
-    type: Required[Literal["wall", "slip", "symmetry", "inflow", "outflow", "far-field"] | str]
-    velocity: Sequence[Formula] | None
-    temperature: float | None
-    heat_flux: float | None
-    heat_transfer: float | None
-    outside_temperature: float | None
-    pressure: float | None
-    profile: Literal["parabolic"] | None
-    moment_about: Sequence[float] | np.ndarray | None
+class ChartOpeningKeys(ChartSideKeys, total=False):
     name: Required[str]
     side: Required[str]
     box: Sequence[Sequence[float] | np.ndarray] | None

@@ -11,17 +11,7 @@ from typing import Any
 def attributes(
     package: str, homes: Mapping[str, str], shown: Iterable[str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package.
-
-    Parameters
-    ----------
-    package : str
-        Its `__name__`.
-    homes : mapping
-        Module of each name.
-    shown : iterable of str
-        Names that `dir` lists.
-    """
+    """Return `__getattr__` and `__dir__` of a package, given the module of each name and the names that `dir` lists."""
 
     def load(name: str) -> Any:
         if name not in homes:

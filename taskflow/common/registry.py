@@ -25,14 +25,8 @@ class Unusable(BadInput):
 class Registry(Generic[Kind]):
     """The values of one group of entry points, each loaded at its first use.
 
-    Parameters
-    ----------
-    group : str
-        Group of the entry points of other packages.
-    own : mapping, optional
-        Values of this package: name to "module:attribute". They need no entry point and cannot be replaced.
-    check : callable, optional
-        Called with each value from outside this package. An exception means that the value cannot be used.
+    Values of this package, `own`, are given as "module:attribute" by name. They need no entry point and cannot be
+    replaced. `check` is called with each value of another package, and raises an exception if it cannot be used.
     """
 
     def __init__(

@@ -11,11 +11,12 @@ from taskflow.bench.machine import jacobi
 from taskflow.bench.machine.sweep import compared
 from taskflow.bench.scaling import Size
 from taskflow.runtime.cluster import BlockGroup, cause, embedded
-from taskflow.runtime.host import dask_messages, survey
+from taskflow.runtime.host import survey
 from taskflow.runtime.machine import Mapper, Plan, run_threads
 from taskflow.runtime.machine.device import cpu, open_device
 from tests.performance.runtime_costs import CountMessagesJob
 from tests.runs.test_placement import pinned
+from tests.runtime.host.messages import dask_messages
 
 
 def swept(kind, precision, blocks, cells=(6, 5, 4), sweeps=5, overlap="none", blocked=False):

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from examples.papers.measuring import beside_copies, open_here
 from taskflow.bench.projection.flows import Flow
 from taskflow.bench.steps import Pressure
-from taskflow.bench.timing import PRECISION, about, beside_copies, open_here, timed
+from taskflow.bench.timing import PRECISION, about, timed
 from taskflow.flow import NavierStokes
 from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.poisson.multigrid.solver import (

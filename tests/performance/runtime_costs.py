@@ -13,10 +13,10 @@ from taskflow.bench.machine import jacobi
 from taskflow.bench.team import Request, Team, open_team
 from taskflow.bench.timing import COPY, SAMPLES, TimingConditions, describe
 from taskflow.runtime.cluster import BlockGroup, cause
-from taskflow.runtime.host import dask_messages
 from taskflow.runtime.machine import Control, Mapper, Shard, copy_bandwidth, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Triple
+from tests.runtime.host.messages import dask_messages
 
 LAUNCHES = 300
 TINY: Triple = (8, 8, 8)  # cells of a block: next to nothing to compute

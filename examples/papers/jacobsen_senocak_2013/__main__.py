@@ -13,6 +13,7 @@ from examples.papers.jacobsen_senocak_2013.convergence import METHODS, Compariso
 from examples.papers.jacobsen_senocak_2013.heated import RAYLEIGH, draw_heated, measure_heated, show_heated
 from examples.papers.jacobsen_senocak_2013.memory import measure_memory
 from examples.papers.jacobsen_senocak_2013.scaling import measure_cavity
+from examples.papers.measuring import one_overlap
 from taskflow.bench.app import start, studies
 from taskflow.bench.options import (
     OVERLAPS,
@@ -26,7 +27,6 @@ from taskflow.bench.options import (
     ascending,
     cells_of,
     chosen,
-    one_overlap,
     refuse_unused,
     spread,
 )

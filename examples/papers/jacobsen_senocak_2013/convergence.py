@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+from examples.papers.measuring import Solve
 from taskflow.bench.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.bench.projection.step import WarmUp
 from taskflow.bench.scaling import Growth
-from taskflow.bench.steps import Pressure, Solve, check_memory
+from taskflow.bench.steps import Pressure, check_memory
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import PassJob, PassTiming, TimingConditions, describe, nothing
 from taskflow.common.caching import cached_property

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from math import lcm
 from typing import Any
 
+from examples.papers.measuring import OF_DRIVER
 from taskflow.bench.projection.flows import Flow
 from taskflow.bench.projection.step import measure_step
 from taskflow.bench.scaling import Growth
-from taskflow.bench.timing import BESIDE, OF_DRIVER, PRECISION, TimingConditions, about
+from taskflow.bench.timing import BESIDE, PRECISION, TimingConditions, about
 from taskflow.common.errors import BadInput
 from taskflow.runs.estimate.memory import Memory, MemoryEstimate
 from taskflow.runs.state.setup import RunSetup

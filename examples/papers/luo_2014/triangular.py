@@ -10,7 +10,8 @@ from examples.papers.goal import Row
 from examples.papers.luo_2014.cusparse import time_cusparse
 from examples.papers.luo_2014.factors import Charts, Factors, KrylovSums, Timing
 from examples.papers.luo_2014.goals import of_sweeps, paper_seconds, thrice
-from taskflow.bench.timing import BESIDE, about, beside_copies, open_here
+from examples.papers.measuring import beside_copies, open_here
+from taskflow.bench.timing import BESIDE, about
 from taskflow.common.errors import BadInput
 from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from examples.papers.measuring import beside_copies, open_here
 from examples.papers.skewed import GHOST, skewed
-from taskflow.bench.timing import about, beside_copies, open_here, timed
+from taskflow.bench.timing import about, timed
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.flow.boundaries.collocated import FLUXES

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from examples.papers.measuring import one_overlap
 from examples.papers.zaspel_griebel_2011 import shares, step, tables
 from examples.papers.zaspel_griebel_2011.bubble import Bubble
 from taskflow.bench.app import start, studies
@@ -26,7 +27,6 @@ from taskflow.bench.options import (
     blocks_of,
     cells_of,
     chosen,
-    one_overlap,
     refuse_unused,
     spread,
 )

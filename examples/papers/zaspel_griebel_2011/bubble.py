@@ -13,8 +13,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from examples.papers.measuring import Solve
 from taskflow.bench.energy import EnergyMeter
-from taskflow.bench.steps import Pressure, Solve, flow_state
+from taskflow.bench.steps import Pressure, flow_state
 from taskflow.bench.timing import SAMPLES, PassJob, nothing, rehearse, slowest
 from taskflow.cases import Case
 from taskflow.cases.formulas.expression import Expression

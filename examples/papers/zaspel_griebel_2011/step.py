@@ -11,11 +11,12 @@ from math import prod
 from operator import mul
 from typing import Any
 
+from examples.papers.measuring import OF_DRIVER
 from examples.papers.zaspel_griebel_2011.bubble import SCHEMES, Bubble, RiseJob
 from taskflow.bench.scaling import Growth, compared
 from taskflow.bench.steps import Pressure, check_memory, check_state, costs, needed
 from taskflow.bench.team import Request, open_team
-from taskflow.bench.timing import BESIDE, OF_DRIVER, PassTiming, TimingConditions, describe, moving
+from taskflow.bench.timing import BESIDE, PassTiming, TimingConditions, describe, moving
 from taskflow.common.errors import BadInput
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.runs.state.setup import RunSetup

@@ -160,7 +160,6 @@ class RandomVelocity:
 
     @property
     def lattice(self) -> WaveLattice:
-        """The wavenumbers that the spectrum has."""
         return WaveLattice(self.grid, self.spectrum.end * self.wavenumber)
 
     def drawn(self) -> WaveSum:

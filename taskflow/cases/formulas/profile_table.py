@@ -64,12 +64,10 @@ class ProfileTable(TableFile):
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The positions that it has."""
         return tuple(name for name in POSITIONS if name in self._columns)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The quantities that it has."""
         return tuple(name for name in QUANTITIES if name in self._columns)
 
     def at(self, name: str, points: dict[str, np.ndarray]) -> np.ndarray:

@@ -133,7 +133,6 @@ def text(value: object) -> str:
 
 
 def truth(value: object) -> bool:
-    """True or false."""
     if not isinstance(value, (bool, np.bool_)):
         raise BadInput("give true or false")
     return bool(value)

@@ -1,5 +1,6 @@
-"""Control of a run and its records: [time], [output], [monitor], [checkpoint]."""
+"""Control of a run and its records: [time], [output], [monitor], [checkpoint], and labels of units: [units]."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -18,6 +19,8 @@ MOST_SNAPSHOTS = 1_000_000
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
 EVERYTHING = "all fields of the case, without expressions"
+_NAME = re.compile(r"[A-Za-zµ°%]+")
+Unit = Annotated[str, reads(checked(text, lambda name: bool(_NAME.fullmatch(name)), 'give the name of a unit, as "m"'))]
 
 
 class Steady(Table):
@@ -204,3 +207,11 @@ def _capillary_waves_are_there(tables: Mapping[str, Any], time: Time) -> Iterato
 
 
 Time.rules = (_capillary_waves_are_there,)
+
+
+class UnitsTable(Table):
+    """Units in which the numbers of the case are. They label results and pictures, and change no number."""
+
+    length: Unit | None = optional('name, such as "m"', otherwise="none")
+    time: Unit | None = optional('name, such as "s"', otherwise="none")
+    temperature: Unit | None = optional('name, such as "K"', otherwise="none")

@@ -147,12 +147,10 @@ class GridTable(Table):
 
     @property
     def size(self) -> str:
-        """The cells, as text."""
         return f"{' x '.join(map(str, self.cells))} cells"
 
     @property
     def count(self) -> int:
-        """The number of cells."""
         return math.prod(self.cells)
 
     @property
@@ -221,7 +219,6 @@ def _faces_fit(grid: GridTable) -> Iterator[Problem]:
 
 
 def narrowest(cells: StaggeredGrid) -> tuple[float, float, float]:
-    """The narrowest cells along x, y and z."""
     return triple(cells.narrowest(axis) for axis in range(3))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
 from taskflow.cases.language.capabilities import Demand, Supports, refusal, refusals
+from taskflow.cases.language.capabilities import unsupported as not_supported
 from taskflow.cases.language.problems import LISTED, CaseError, Key, Problem, explained, shown, wrong
 from taskflow.cases.language.table import Table, Text, entry, plain_keys
 from taskflow.cases.tables.projection import PROJECTION as PROJECTION_SUPPORTS
@@ -14,6 +16,7 @@ from taskflow.common.registry import Registry
 
 PROJECTION = "projection"
 METHOD = "method"  # the table name of a system whose own keys are in [method]
+Tables = Mapping[str, type[Table]]
 
 
 class SystemType(Protocol):
@@ -235,3 +238,58 @@ def _unknown(name: str, systems: Mapping[str, Any], broken: Mapping[str, str]) -
     if close:
         return f"unknown model; did you mean {shown(close[0])}?"
     return f"unknown model; give one of {', '.join(map(shown, names))}, or install the package that has it"
+
+
+def elsewhere(problems: Sequence[Problem], system: Kind | None, common: Tables) -> Iterator[Problem]:
+    """Yield the problems. An unknown key that another system supports, or that physics forbids, gets its own message.
+
+    `common` has the classes of the tables of the projection, by name.
+    """
+    if not any(problem.strange for problem in problems):
+        yield from problems
+        return
+    others = {name: kind for name, kind in {PROJECTION: None, **SYSTEMS.available()[0]}.items() if kind is not system}
+    found: dict[Key, dict[str, type[Table]]] = {}
+    for keys in (problem.keys for problem in problems if problem.strange):
+        theirs = {name: kind for name, other in others.items() for kind in _tables_with(other, common, keys)}
+        if theirs and not _is_misspelt(system, common, keys):  # in this order: a comparison takes a millisecond
+            found[keys] = theirs
+    for problem in problems:
+        reason = supported(system).forbidden(_words(problem.keys)) if problem.strange else None
+        beside = (kind for keys, kinds in found.items() if keys[:-1] == problem.keys[:-1] for kind in kinds.values())
+        if reason is not None:
+            yield replace(problem, message=reason)
+        elif problem.keys in found:
+            yield replace(problem, message=not_supported(name_of(system), [*found[problem.keys]]))
+        elif not problem.is_missing or all(problem.keys[-1] in kind.model_fields for kind in beside):
+            yield problem  # with a key of another system in a table, keys that only this one requires are not missing
+
+
+def _tables_with(system: Kind | None, common: Tables, keys: Key) -> Iterator[type[Table]]:
+    """Yield the class of the table in which a system has a key, if it supports the key."""
+    kind, path = _table_of(system, common, keys)
+    if kind is None or path not in kind.paths():
+        return
+    name, *inner = words = _words(keys)
+    theirs, on_sides = supported(system), path != (*inner,)
+    if name not in common or (theirs.has_on_sides(path[0]) if on_sides else theirs.reads(".".join(words))):
+        yield kind
+
+
+def _table_of(system: Kind | None, common: Tables, keys: Key) -> tuple[type[Table] | None, Key]:
+    """Return the class of the table (or of the side) that contains a key, and the key within it."""
+    own = {} if system is None else {system.table_name: system.table, **system.tables, **system.lists}
+    name, *path = _words(keys)
+    kind = own.get(name) or common.get(name)
+    return (kind.each, (*path[1:],)) if kind and kind.each and len(path) == 2 else (kind, (*path,))
+
+
+def _is_misspelt(system: Kind | None, common: Tables, keys: Key) -> bool:
+    """Return whether a key resembles a key in its system's table."""
+    kind, path = _table_of(system, common, keys)
+    return bool(kind and path and get_close_matches(path[-1], [key[-1] for key in kind.paths()], 1, 0.8))
+
+
+def _words(keys: Key) -> Key:
+    """Return a key without the numbers of list items."""
+    return tuple(word for word in keys if not word.startswith("["))

@@ -83,7 +83,6 @@ class ParticlesTable(RecordTable):
 
     @property
     def total(self) -> int:
-        """The total number of particles."""
         return self.at_once * self.releases
 
     def inertia(self, gravity: Vector) -> Inertia | None:

@@ -255,7 +255,6 @@ def heat_is_on(heat: Heat | None, boundaries: Any, initial: Initial) -> Iterator
 
 
 def sides_have_heat(heat: Heat | None, boundaries: Any) -> Iterator[Problem]:
-    """Problems with heat on sides."""
     for face, side in boundaries.sides.items():
         for option in present(dict(side), "temperature", "heat_flux", "heat_transfer"):
             value, key = getattr(side, option), ("boundaries", face, option)

@@ -193,7 +193,6 @@ def read_surface(path: Path, scale: float, shift: Vector) -> ClosedSurface:
 
 
 def _alike(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of the first of each set of equal rows, and the set of each row."""
     order = np.lexsort(rows.T)
     begins = np.append(True, (rows[order[1:]] != rows[order[:-1]]).any(axis=1))
     numbers = np.empty(len(rows), np.int64)

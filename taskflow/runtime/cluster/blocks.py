@@ -291,14 +291,12 @@ class Blocks:
 
 
 def _counted(times: int) -> int:
-    """Return the number of passes. Raises BadInput if it is invalid."""
     if not whole_number(times, 0):
         raise BadInput(f"times = {times!r}; give an integer, 0 or more")
     return index(times)
 
 
 def _number(name: str, value: float) -> float:
-    """Return the value of a scalar. Raises BadInput if it is not a number."""
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):

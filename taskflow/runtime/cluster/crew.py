@@ -101,7 +101,6 @@ class Crew:
         return {block: actor.present for block, actor in self._actors.items()}
 
     async def statuses(self) -> dict[int, Status]:
-        """Return the states of all blocks."""
         return {block: actor.present for block, actor in self._actors.items()}
 
     def follow(self, leader: str, key: str) -> None:

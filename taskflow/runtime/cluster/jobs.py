@@ -141,12 +141,10 @@ class Values(NamedTuple):
 
 
 def read_job(role: str, boxes: tuple[Box, ...], shard: Shard, control: Control) -> Values:
-    """Return the values of a role by box."""
     return Values(shard.partition.fields[shard.roles[role]], [(box, shard.read(role, box)) for box in boxes])
 
 
 def call_job(function: Pickled, arguments: Pickled, shard: Shard, control: Control) -> Any:
-    """Call `function(shard, *arguments)` and return its result."""
     return function.shared()(shard, *arguments.open())
 
 

@@ -77,8 +77,6 @@ class Leader:
     async def call(
         self, method: str, arguments: Mapping[int, tuple[Any, ...]] | None = None, seconds: float = CALL
     ) -> Answers:
-        """Call a method of all blocks."""
-
         def own(blocks: Sequence[int]) -> tuple[Any, ...]:
             return method, {block: arguments[block] for block in blocks} if arguments else None
 
@@ -152,7 +150,6 @@ class Leader:
                 await asyncio.sleep(SLICE)
 
     async def _to(self, worker: str, method: str, *arguments: Any) -> Answers:
-        """Call the crew in a process."""
         if worker in self._lost:
             raise self._lost[worker]
         if worker == self._home.address:

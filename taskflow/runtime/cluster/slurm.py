@@ -115,7 +115,6 @@ class Slurm:
 
     @property
     def jobs(self) -> int:
-        """Jobs to be submitted."""
         return self.workers // self.per_node
 
 

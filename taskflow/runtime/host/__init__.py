@@ -8,4 +8,4 @@ from taskflow.runtime.host.heartbeat import Heartbeats
 from taskflow.runtime.host.here import Here
 from taskflow.runtime.host.signals import SYSTEM, interruptible, terminable
 from taskflow.runtime.host.survey import Place, choose_device, look, look_at, survey
-from taskflow.runtime.host.workers import dask_messages, known_workers, remaining_workers, run_on_workers
+from taskflow.runtime.host.workers import known_workers, remaining_workers, run_on_workers

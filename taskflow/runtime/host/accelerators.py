@@ -51,7 +51,6 @@ def _describe(driver: ctypes.CDLL, ordinal: int) -> Accelerator | None:
 
 
 def _free(identity: str, memory: int) -> int:
-    """Return the free bytes of a GPU, or of a part of one (MIG)."""
     device = nvml_handle(identity)
     if device is None:
         return memory

@@ -143,7 +143,6 @@ class Heartbeats:
         return {worker: reason for worker, reason in heard.items() if reason is not None}
 
     def close(self) -> None:
-        """Stop monitoring."""
         with _lock:
             for worker in tuple(self._heartbeats):
                 self._leave(worker)

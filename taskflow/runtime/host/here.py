@@ -60,7 +60,6 @@ class Here:
                 self.actors.pop(future.result().key, None)
 
     def as_current(self) -> AbstractContextManager[None]:
-        """Return a context of calls."""
         return nullcontext()
 
     def close(self) -> None:
@@ -113,7 +112,6 @@ class JobHere:
         self._actor, self._job, self._until = actor, job, time.monotonic() + patience
 
     def done(self) -> bool:
-        """Return whether the job has ended, or the time is over."""
         return self._job.done() or time.monotonic() >= self._until
 
     def result(self, timeout: float) -> Any:

@@ -140,7 +140,6 @@ def transport(requested: str, processes: int) -> str:
 
 
 def ports(folder: Path = ADAPTERS) -> tuple[Port, ...]:
-    """Return the ports of all adapters of this host."""
     return tuple(
         Port(
             name=f"{path.parents[1].name}:{path.name}",

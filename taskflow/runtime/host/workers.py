@@ -1,12 +1,10 @@
-"""The workers of a cluster: concurrent calls, replacement of lost workers, and counts of Dask's messages."""
+"""The workers of a cluster: concurrent calls, and replacement of lost workers."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -23,8 +21,6 @@ LOADED = 600.0  # seconds for an answer of a worker, which may load libraries. H
 LOOK = 0.5  # seconds between checks of workers that have not answered
 RETURN = 30.0  # seconds for new workers to start
 KILL = 10.0  # seconds for a nanny to end a worker that does not exit
-BEATS = ("heartbeat_worker", "heartbeat-client", "keep-alive")  # periodic messages
-GREETING = "pickle-protocol"  # key in the first message of a connection
 
 
 def known_workers(client: Client | Here) -> dict[str, Any]:
@@ -166,28 +162,3 @@ def _usable(known: Collection[str], stale: Collection[str]) -> list[str]:
     if usable := sorted(worker for worker in known if worker not in stale):
         return usable
     raise RunFailed("no worker is left in the cluster")
-
-
-@contextmanager
-def dask_messages() -> Iterator[Counter[str]]:
-    """Count, by operation, the messages that Dask sends from this process over TCP in this context. Steps send none.
-
-    An answer counts as "answer". Heartbeats and greetings of new connections do not count.
-    """
-    from distributed.comm.tcp import TCP
-
-    sent: Counter[str] = Counter()
-    usual = TCP.write
-
-    async def write(self: Any, message: Any, *arguments: Any, **options: Any) -> Any:
-        for part in message if isinstance(message, list | tuple) else [message]:
-            content = part if isinstance(part, dict) else {}
-            if content.get("op") not in BEATS and GREETING not in content:
-                sent[content.get("op", "answer")] += 1
-        return await usual(self, message, *arguments, **options)
-
-    TCP.write = write
-    try:
-        yield sent
-    finally:
-        TCP.write = usual

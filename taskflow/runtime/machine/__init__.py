@@ -7,9 +7,9 @@ or where, what the program means, nor any file.
 from taskflow.runtime.machine.actor import Control, Job, Plan, Status
 from taskflow.runtime.machine.keeper import Keeper
 from taskflow.runtime.machine.kernel import copy_bandwidth, known_copy_bandwidth
-from taskflow.runtime.machine.others import compile_others
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
+from taskflow.runtime.machine.trace.gather import compile_others
 from taskflow.runtime.machine.trace.mapper import Mapper
 
 __all__ = [

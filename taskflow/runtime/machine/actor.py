@@ -166,7 +166,6 @@ class BlockActor:
 
     @property
     def present(self) -> Status:
-        """The state of the job now."""
         return Status(self.state, self.control.progress, self.error, self.failed_at)
 
     async def result(self) -> Any:

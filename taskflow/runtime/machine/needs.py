@@ -54,7 +54,6 @@ class BlockMemory:
 
     @property
     def total(self) -> int:
-        """Sum of all parts, in bytes."""
         return self.fields + self.buffers + self.board + self.scalars + self.tables
 
 

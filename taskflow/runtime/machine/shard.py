@@ -228,7 +228,6 @@ class Shard:
         return Neighbourhood(self.partition, gpu, self.instances, channel, self.gather, self.patience)
 
     def _slowest(self, seconds: float) -> float:
-        """Return the maximum over all blocks."""
         return float(self.allreduce([seconds], "max")[0])
 
     def instrument(self, by: Instrument | None) -> None:

@@ -163,7 +163,6 @@ class Drawing:
 
     @property
     def blocks(self) -> list[int]:
-        """The blocks in order."""
         return sorted({box.block for box in self.boxes})
 
     @property

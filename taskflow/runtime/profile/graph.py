@@ -127,7 +127,6 @@ class GraphLayout:
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
         return 1 + max((row for _, row in self.places), default=0)
 
 

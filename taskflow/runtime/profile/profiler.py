@@ -66,7 +66,6 @@ class Profiler:
         self._timeline: Timeline | None = None
 
     def start(self) -> None:
-        """Start to profile replays."""
         self.shard.synchronize()
         lanes = dict.fromkeys(lane for lane in self.shard.lanes if lane.asynchronous)  # the two may be one lane
         self._stamps = {number: Stamps(self.shard.device, lane) for number, lane in enumerate(lanes)}

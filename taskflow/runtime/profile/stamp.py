@@ -91,7 +91,6 @@ class Stamps:
             return [int(moment) for moment in self.device.to_host(self._log[1 : 1 + count])]
 
     def clear(self) -> None:
-        """Discard all stamps."""
         with self.lane.active():
             self._log[:1] = 0
 

@@ -1,4 +1,4 @@
-"""Cells accessed by nodes, for a proof, and the positions of copies that are packed in inboxes.
+"""Cells accessed by nodes, for a proof, the positions of copies that are packed in inboxes, and claims of valid ghosts.
 
 Accessed cells follow, box by box, from the declaration of a task alone, without code of the analysis.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -17,10 +17,13 @@ from taskflow.runtime.machine.trace.tracer import Trace
 from taskflow.runtime.proof.numbering import CellNumbers
 from taskflow.runtime.proof.timeline import Index, Place
 from taskflow.runtime.regions import Box, Copy, Partition, Region, triple
-from taskflow.runtime.tasks import AllReduce, Compute, Launch, Message, Node, Receive, Refresh, Send
+from taskflow.runtime.tasks import AllReduce, Compute, Launch, Message, Node, Receive, Refresh, Send, Valid
 from taskflow.runtime.tasks.stencil import ALL, Stencil
 
 Touched = dict[Place, Index]
+State = Sequence[Valid]  # of each block
+Claimed = tuple[tuple[Box, ...], ...]  # valid ghost cells of a block's field, by piece
+NOTHING = 0  # the number of no claim
 
 
 class Cells(dict[str, CellNumbers]):
@@ -104,7 +107,6 @@ def _existing(box: Box, region: Region) -> Box:
 
 
 def writes(launch: Launch, box: Box) -> Iterator[tuple[str, Box]]:
-    """Yield the fields and cells that a launch writes."""
     for name, privilege in zip(launch.fields, launch.task.fields.values(), strict=True):
         if privilege.writes and box:
             yield name, box
@@ -161,3 +163,48 @@ class Packed:
             return None
         first, last = (bisect_left(self._marks[message.source, message.target], end) for end in ends)
         return np.arange(first * self._most, last * self._most)
+
+
+class Claims:
+    """Numbers for sets of valid ghost cells: states are many, but most of their claims recur. `places` are the fields
+    of the blocks.
+    """
+
+    def __init__(self, partition: Partition) -> None:
+        self.places = [(block, name) for block in range(len(partition)) for name in partition.fields]
+        self._pieces = [partition.homes[name].pieces_of(block) for block, name in self.places]
+        self._numbers: dict[Claimed, int] = {}
+        self._claimed: list[Claimed] = [()]
+        self._cells: dict[tuple[int, int], np.ndarray] = {}
+        self._of: Cells | None = None  # by which these are numbered
+        self._states: dict[int, tuple[State, tuple[int, ...]]] = {}  # by identity, which ends with the object
+
+    def numbers(self, state: State) -> tuple[int, ...]:
+        """Return the number of the claimed cells of each place."""
+        if id(state) not in self._states:
+            places = zip(self.places, self._pieces, strict=True)
+            claimed = (tuple(state[block].get((n, name), ()) for n in pieces) for (block, name), pieces in places)
+            self._states[id(state)] = state, tuple(map(self._number, claimed))
+        return self._states[id(state)][1]
+
+    def cells(self, numbered: Cells, place: int, claim: int) -> np.ndarray:
+        """Return the claimed cells of a place, given its number."""
+        if numbered is not self._of:
+            self._cells, self._of = {}, numbered
+        if (place, claim) not in self._cells:
+            (block, name), pieces = self.places[place], self._pieces[place]
+            claimed = zip(pieces, self._claimed[claim], strict=True) if claim != NOTHING else ()
+            parts = [numbered[name].index(block, piece, box) for piece, boxes in claimed for box in boxes]
+            self._cells[place, claim] = np.concatenate([np.empty(0, np.int64), *parts])
+        return self._cells[place, claim]
+
+    def boxes(self) -> Iterable[Box]:
+        return (box for claimed in self._claimed for boxes in claimed for box in boxes)
+
+    def _number(self, claimed: Claimed) -> int:
+        if not any(claimed):
+            return NOTHING
+        number = self._numbers.setdefault(claimed, len(self._claimed))
+        if number == len(self._claimed):
+            self._claimed.append(claimed)
+        return number

@@ -163,7 +163,6 @@ class _Periods:
         self.whole = [Frame(bounds, self._within(bounds))]
 
     def cuts(self, piece: int) -> tuple[list[int], ...]:
-        """Return the cuts of a piece."""
         return self._within(self._partition.memory[piece])
 
     def _within(self, frame: Box) -> tuple[list[int], ...]:
@@ -207,7 +206,6 @@ class _Charts:
                 self._turned[here] = ROTATION[turn.axes]
 
     def cuts(self, piece: int) -> tuple[list[int], ...]:
-        """Return the cuts of a piece."""
         memory, chart = self._memory[piece], self.whole[self._chart[piece]]
         if memory not in chart.box:
             raise Broken(f"the memory of piece {piece}, {memory}, reaches beyond its chart's, {chart.box}")

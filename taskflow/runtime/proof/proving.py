@@ -11,12 +11,10 @@ from taskflow.common.errors import RunFailed
 from taskflow.common.rows import Row
 from taskflow.common.units import plural
 from taskflow.runtime.machine.trace.mapper import Mapper
-from taskflow.runtime.proof.alike import form
-from taskflow.runtime.proof.cells import Cells, boxes, number_cells
+from taskflow.runtime.proof.cells import Cells, Claims, boxes, number_cells
 from taskflow.runtime.proof.checks import collisions, overwritten, races, separation
-from taskflow.runtime.proof.claims import Claims
 from taskflow.runtime.proof.execution import Execution
-from taskflow.runtime.proof.recording import RecordedPass, Recorder
+from taskflow.runtime.proof.recording import RecordedPass, Recorder, form
 from taskflow.runtime.proof.timeline import Broken, Hardware
 from taskflow.runtime.proof.versions import Versions
 from taskflow.runtime.regions import Box, Partition
@@ -118,19 +116,8 @@ class ProgramCourse:
 
 @dataclass
 class Proof:
-    """Extent and faults of a proof.
-
-    Attributes
-    ----------
-    templates : int
-        Templates of all blocks.
-    passes : int
-        Passes in all runs of two or three.
-    pairs : int
-        Interfering pairs of steps.
-    reads : int
-        Reads of cells.
-    faults : list of str
+    """Extent and faults of a proof: templates of all blocks, passes in all runs of two or three, interfering pairs of
+    steps, and reads of cells.
     """
 
     templates: int = 0
@@ -238,16 +225,8 @@ def examine(
     partition: Partition, passes: Sequence[RecordedPass], hardware: Hardware, cells: Cells | None = None,
     others: Sequence[Sequence[RecordedPass]] = (), claims: Claims | None = None,
 ) -> Proof:  # fmt: skip
-    """Examine consecutive passes of all blocks.
-
-    Parameters
-    ----------
-    cells
-        Numbers of the cells of these passes, and of others.
-    others
-        Runs of equal passes: they differ in the ghost cells that are called valid.
-    claims
-        These ghost cells as numbers.
+    """Examine consecutive passes of all blocks. `others` are runs of equal passes, which differ in the ghost cells that
+    are called valid; `claims` has these as numbers. `cells` numbers the cells of these passes, and of others.
     """
     runs, claims = (passes, *others), claims or Claims(partition)
     proof = Proof(passes=len(passes) * len(runs))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,7 +15,21 @@ from taskflow.runtime.machine.trace.tracer import Trace, Tracer
 from taskflow.runtime.proof.cells import inboxes
 from taskflow.runtime.proof.timeline import Hardware
 from taskflow.runtime.regions import Partition
-from taskflow.runtime.tasks import Analysis, Deciding, Known, Launch, Message, Stretch, Valid, analyse, deciding
+from taskflow.runtime.tasks import (
+    AllReduce,
+    Analysis,
+    Compute,
+    Deciding,
+    Known,
+    Launch,
+    Message,
+    Node,
+    Refresh,
+    Stretch,
+    Valid,
+    analyse,
+    deciding,
+)
 
 Scalars = tuple[str, ...]
 
@@ -79,18 +93,6 @@ class Recorder:
         return RecordedPass(launches, traces, entry, tuple(valid), after, scalars)
 
 
-def record_pass(
-    partition: Partition,
-    stretch: Stretch,
-    valid: Sequence[Valid],
-    mapper: Mapper,
-    hardware: Hardware,
-    scalars: Scalars = (),
-) -> RecordedPass:
-    """Record a pass of all blocks, each with these valid ghost cells."""
-    return Recorder(partition, hardware).record(stretch, valid, mapper, scalars)
-
-
 def template(analysis: Analysis, partition: Partition, mapper: Mapper, hardware: Hardware) -> Trace:
     """Record the operations of one block, which do nothing."""
     paper, plain = cast(Any, _Paper()), _PaperLane(asynchronous=hardware.streams)
@@ -152,3 +154,39 @@ class _PaperLane(Lane):
 
     def __init__(self, *, asynchronous: bool) -> None:
         self.asynchronous = asynchronous
+
+
+def form(one: RecordedPass) -> Hashable:
+    """Return a key of everything that affects the execution of a pass: passes with equal forms execute identically.
+
+    Most passes of a program differ only in the ghost cells that are assumed valid before and after them, and many
+    results for one hold for all others.
+    """
+    numbers = {launch: n for n, launch in enumerate(one.launches)}
+    templates = tuple(_template(trace, numbers) for trace in one.traces)
+    return tuple(map(_launch, one.launches)), templates, one.entry, one.scalars
+
+
+def _launch(launch: Launch) -> Hashable:
+    return launch.task, launch.fields, repr(launch.values), launch.boxes, launch.ghosts
+
+
+def _template(trace: Trace, launches: dict[Launch, int]) -> Hashable:
+    messages: dict[Message, int] = {}
+    nodes = tuple(_node(node, launches, messages) for node in trace.graph.nodes)
+    arrivals = tuple(messages.setdefault(message, len(messages)) for message in trace.arrivals)
+    known = tuple((m.source, m.target, m.number, m.copies, trace.slots.get(m)) for m in messages)
+    operations = tuple((operation.kind, operation.lane, operation.nodes) for operation in trace.operations)
+    return nodes, arrivals, known, operations, tuple(trace.messages.items())
+
+
+def _node(node: Node, launches: dict[Launch, int], messages: dict[Message, int]) -> Hashable:
+    if isinstance(node, Compute):
+        piece = id(node.partition), node.piece, node.cells, node.middle
+        number = launches[node.launch] if node.launch in launches else _launch(node.launch)  # the launch of poison
+        return node.block, number, node.box, node.part, node.first, piece
+    if isinstance(node, AllReduce):
+        return node.block, launches[node.launch]
+    if isinstance(node, Refresh):
+        return node.block, node.copies
+    return type(node), node.block, messages.setdefault(node.message, len(messages))

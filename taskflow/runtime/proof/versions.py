@@ -14,8 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from taskflow.runtime.proof.cells import reads, writes
-from taskflow.runtime.proof.claims import NOTHING, Claims
+from taskflow.runtime.proof.cells import NOTHING, Claims, reads, writes
 from taskflow.runtime.proof.execution import Execution
 from taskflow.runtime.proof.numbering import WHOLE
 from taskflow.runtime.proof.timeline import ONE, Place, TimedStep
@@ -148,7 +147,6 @@ class Versions:
         return EndFindings(faults, taken, self._ghosts(taken) if taken else [])
 
     def _own(self, block: int, name: str) -> np.ndarray:
-        """Return a block's own cells of a field."""
         home = self.partition.homes[name]
         own = [(piece, box) for piece in home.pieces_of(block) for box in home.own[piece]]
         return np.concatenate([NONE, *(self.cells[name].index(block, *where) for where in own)])

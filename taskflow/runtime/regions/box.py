@@ -197,7 +197,6 @@ class Patch:
 
     @property
     def vertices(self) -> Box:
-        """Box of the vertices of the patch."""
         corners = self.cells.expand((0, 0, 0), (1, 1, 1))
         return corners.layer(self.axis, self.end, 0, 1)
 

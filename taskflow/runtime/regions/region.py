@@ -123,7 +123,6 @@ def powers_of_two(tile: Triple) -> bool:
 
 
 def _range(dtype: np.dtype) -> str:
-    """Return the range of a type as text."""
     if dtype.kind in "iu":
         return f"integers from {np.iinfo(dtype).min} to {np.iinfo(dtype).max}"
     if dtype.kind == "f":

@@ -108,7 +108,6 @@ def _define(body: Callable[..., None], kernel: Path | str | None, library: str |
 
 
 def _reductions(keywords: Mapping[str, Any]) -> dict[str, Operator]:
-    """Return the operators of all numbers that a task reduces."""
     operators: dict[str, Operator] = {}
     for name, kind in keywords.items():
         if isinstance(kind, ScalarArray) and kind.reduced:
@@ -119,7 +118,6 @@ def _reductions(keywords: Mapping[str, Any]) -> dict[str, Operator]:
 
 
 def _scalars(keywords: Mapping[str, Any]) -> Iterator[str]:
-    """Yield all numbers that a task takes."""
     for name, kind in keywords.items():
         if isinstance(kind, ScalarArray) and not kind.reduced:
             yield from kind.of(name)

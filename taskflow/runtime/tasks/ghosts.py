@@ -140,7 +140,6 @@ class Geometries:
         return self.states({})
 
     def states(self, valid: Valid) -> dict[str, GhostState]:
-        """Return the state of each field."""
         return {
             name: geometry.state(tuple(valid.get((piece, name), ()) for piece in geometry.pieces))
             for name, geometry in self.fields.items()

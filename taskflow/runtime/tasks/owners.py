@@ -23,7 +23,6 @@ class OwnedScalars(ScalarMapping):
         return self.scalars[f"{self.owner}.{name}"]
 
     def together(self, names: Sequence[str]) -> list[float]:
-        """Return the values of these scalars. Raises KeyError if one does not exist."""
         return together(self.scalars, _owned_names(self.owner, tuple(names)))
 
     def __contains__(self, name: object) -> bool:

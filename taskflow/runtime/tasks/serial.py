@@ -61,7 +61,6 @@ def _images(region: Region) -> list[Copy]:
 
 
 def _origin(region: Region) -> Triple:
-    """Return the first cell in the single memory of a region."""
     return region.cells.grow(region.ghost).lo
 
 

@@ -19,9 +19,9 @@ import pytest
 import taskflow as tf
 from taskflow.runtime.cluster import embedded
 from taskflow.runtime.cluster.jobs import evaluated
-from taskflow.runtime.host import dask_messages
 from taskflow.runtime.machine.kernel import KernelError
 from tests.runtime.cluster.waiting import press_ctrl_c
+from tests.runtime.host.messages import dask_messages
 from tests.speed import SOON
 
 CPU = {"device": "cpu", "threads": 1}

@@ -7,7 +7,7 @@ import pytest
 
 from taskflow.runtime.proof import examine, prove
 from taskflow.runtime.proof.charts import images
-from taskflow.runtime.proof.recording import record_pass
+from taskflow.runtime.proof.recording import Recorder
 from taskflow.runtime.regions import ROTATIONS, Atlas, Box, Field, Partition, Seam, Turn, charted
 from taskflow.runtime.tasks import (
     Compute,
@@ -237,7 +237,7 @@ def recorded(partition, program, mapper, hardware):
     roles, valid, passes = Roles.of(tuple(partition.fields)), [{}] * len(partition), []
     for _ in range(4):
         (stretch,), roles = plan(program, roles)
-        passes.append(record_pass(partition, stretch, valid, mapper, hardware))
+        passes.append(Recorder(partition, hardware).record(stretch, valid, mapper))
         valid = passes[-1].after
     return passes
 

@@ -10,7 +10,7 @@ from taskflow.runtime.machine import Mapper
 from taskflow.runtime.machine.direct import board
 from taskflow.runtime.machine.direct.board import Inboxes
 from taskflow.runtime.proof import Hardware, cells, examine, prove
-from taskflow.runtime.proof.recording import record_pass, template
+from taskflow.runtime.proof.recording import Recorder, template
 from taskflow.runtime.regions import Box, Partition
 from taskflow.runtime.regions import partition as regions
 from taskflow.runtime.tasks import (
@@ -203,7 +203,7 @@ def steady(partition, program, mapper, hardware):
     roles, valid, passes = Roles.of(tuple(partition.region.fields)), [{}] * len(partition), []
     for _ in range(5):
         (stretch,), roles = plan(program, roles)
-        passes.append(record_pass(partition, stretch, valid, mapper, hardware, ("dt",)))
+        passes.append(Recorder(partition, hardware).record(stretch, valid, mapper, ("dt",)))
         valid = passes[-1].after
     return passes[-2:]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from taskflow.runtime.proof import examine, prove
-from taskflow.runtime.proof.recording import record_pass, template
+from taskflow.runtime.proof.recording import Recorder, template
 from taskflow.runtime.regions import ROTATIONS, Field, Partition, charted, divided, region
 from taskflow.runtime.tasks import Analysis, Compute, Receive, Refresh, Roles, Sweep, TaskGraph, plan
 
@@ -49,7 +49,7 @@ def recorded(partition, way):
     roles, valid, passes = Roles.of(tuple(partition.fields)), [{}] * len(partition), []
     for _ in range(4):
         (stretch,), roles = plan(steps, roles)
-        passes.append(record_pass(partition, stretch, valid, mapper, hardware))
+        passes.append(Recorder(partition, hardware).record(stretch, valid, mapper))
         valid = passes[-1].after
     return passes[-2:], hardware
 

@@ -188,7 +188,6 @@ def _shape_problems(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _keyed(problem: BadInput) -> Problem:
-    """A problem with a key of a shape."""
     if not isinstance(problem, BadArgument):
         return Problem(("cells",), str(problem))
     about = f"{problem.problem.removeprefix(':').strip()}; " if problem.problem else ""
@@ -216,7 +215,6 @@ def _made(values: tuple[tuple[str, Any], ...], stamps: tuple[tuple[int, int], ..
 
 @lru_cache(maxsize=2)
 def _renamed(grid: MultiBlockGrid, names: tuple[tuple[str, str], ...]) -> MultiBlockGrid:
-    """The grid with other names of sides."""
     sides: dict[str, tuple[Patch, ...]] = {}
     for name, patches in grid.sides.items():
         new = dict(names).get(name, name)

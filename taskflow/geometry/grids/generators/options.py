@@ -143,7 +143,6 @@ class GridShape(ABC):
 
     @property
     def count(self) -> int:
-        """Number of cells of the grid."""
         return math.prod(self.cells)
 
     @property
@@ -153,7 +152,6 @@ class GridShape(ABC):
 
     @classmethod
     def entries(cls) -> Iterator[Key]:
-        """Yield all keys."""
         for entry in fields(cls):
             meaning = entry.metadata["meaning"]
             if entry.name == "cells":

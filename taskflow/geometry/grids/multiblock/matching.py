@@ -155,7 +155,6 @@ def _axes(faces: SideFaces, first: np.ndarray, second: np.ndarray, which: np.nda
 def _seams(
     faces: SideFaces, first: np.ndarray, second: np.ndarray, axes: np.ndarray, translation: Vector
 ) -> Iterator[GridSeam]:
-    """Yield seams made of pairs of faces."""
     pairs, source = np.arange(len(first))[:, None], np.argsort(np.abs(axes), axis=1)  # [pair, direction of the other]
     shift = faces.cell[second] - (np.sign(axes) * faces.cell[first])[pairs, source]
     key = np.stack([faces.chart[first], faces.side[first], faces.chart[second], faces.side[second]], axis=1)

@@ -39,7 +39,6 @@ def opened(grid: MultiBlockGrid, openings: Sequence[GridOpening]) -> MultiBlockG
 
 
 def _parts(patch: Patch, marked: np.ndarray) -> Iterator[Patch]:
-    """Yield rectangles of the marked faces of a patch."""
     cells = np.argwhere(np.expand_dims(marked, 2 - patch.axis))[:, ::-1] + np.array(patch.cells.lo)
     for box in rectangles(cells) if cells.size else ():
         yield Patch(patch.chart, patch.side, box)

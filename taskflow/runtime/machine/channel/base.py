@@ -144,7 +144,6 @@ class BufferMessage(Pending):
         return self._finished
 
     def finish(self, error: str | None = None) -> None:
-        """Mark the message as done, successfully or with an error."""
         self._error = error
         self._finished = True
 
@@ -187,7 +186,6 @@ class Channel(ABC):
 
     @property
     def peers(self) -> Collection[int]:
-        """The connected blocks."""
         return self._peers
 
     @property
@@ -228,7 +226,6 @@ class Channel(ABC):
         """
 
     def _known(self, peer: int) -> Any:
-        """Return the entry of a connected peer."""
         if peer not in self._peers:
             raise ChannelError(f"block {self.block} is not connected to block {peer} ({self.name})")
         return self._peers[peer]

@@ -98,7 +98,6 @@ async def run_on(worker: Worker, address: str, function: Callable[..., Any], opt
 
 
 def _result(reply: dict[str, Any]) -> Any:
-    """Return the result in a reply of a worker, or raise its error."""
     from distributed.core import clean_exception
 
     if reply["status"] != "OK":

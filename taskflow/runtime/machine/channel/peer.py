@@ -108,7 +108,6 @@ class Door:
         return None
 
     def close(self) -> None:
-        """Refuse further calls."""
         self.socket.close()
 
 
@@ -190,7 +189,6 @@ class PeerChannel(Channel):
             raise ChannelError(f"block {self.block} cannot share memory with block {peer}: {error}") from error
 
     def _introduction(self, block: int) -> bytes:
-        """Return the introduction of a block of this run."""
         return f"{self.run}\0{block}".encode()
 
     def _attach(self, peer: int, bell: socket.socket, segment: int, side: int) -> None:

@@ -124,7 +124,6 @@ class Router(Channel):
 
     @property
     def routes(self) -> dict[int, str]:
-        """The transport to each connected peer."""
         return {peer: channel.name for peer, channel in self._peers.items()}
 
     def address(self) -> Address:

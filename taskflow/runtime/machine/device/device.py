@@ -178,7 +178,6 @@ class Gpu(Device):
 
     @property
     def _free(self) -> int:
-        """Bytes that can still be allocated."""
         pool = self.xp.get_default_memory_pool()
         return int(self.xp.cuda.runtime.memGetInfo()[0]) + int(pool.free_bytes())
 
@@ -228,7 +227,6 @@ def gpu_problem() -> str | None:
 
 @cache
 def processor_name() -> str:
-    """Return the name of the processor of this host."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

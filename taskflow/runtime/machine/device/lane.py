@@ -53,7 +53,6 @@ class Lane:
         return nullcontext()
 
     def event(self) -> Event:
-        """Return a new event."""
         return self
 
     def recorder(self, event: Event) -> Callable[[], None]:

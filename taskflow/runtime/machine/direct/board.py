@@ -42,7 +42,6 @@ class Board:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of a board."""
         return self._rows + FLAG * 6 * self.blocks * MESSAGES - self.pointer
 
     def share(self, fold: int, block: int) -> int:
@@ -122,7 +121,6 @@ class Inboxes:
         return rooms
 
     def nbytes(self, block: int) -> int:
-        """Return the bytes of all inboxes of a block."""
         return max((end for _, end in self._of(block).values()), default=0)
 
     def _of(self, target: int) -> dict[int, tuple[int, int]]:

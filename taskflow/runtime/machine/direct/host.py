@@ -71,7 +71,6 @@ class Meeting:
 
     @classmethod
     def of(cls, run: str) -> Meeting:
-        """Return the meeting of a run."""
         with _guard:
             meeting = _meetings.get(run)
             if meeting is None:
@@ -134,7 +133,7 @@ class HostWatch:
 
 
 class HostNeighbourhood:
-    """All blocks of a run, in this process. Construction is collective."""
+    """All blocks of a run, in this process, see `Neighbourhood`. Construction is collective."""
 
     complete, nbytes = True, 0  # flags are not counted: 64 bytes of the process each
 
@@ -150,15 +149,12 @@ class HostNeighbourhood:
         self.fields = dict(self.meeting.fields)
 
     def reaches(self, message: Message) -> bool:
-        """Return whether source and target of a message can access each other's memory."""
         return True
 
     def exchange(self, messages: object) -> HostExchange:
-        """Return the exchange of a new trace."""
         return HostExchange(self)
 
     def close(self) -> None:
-        """Release the others' memory. Only when all blocks are done."""
         self.fields.clear()
         self.meeting.fields.clear()
 
@@ -172,20 +168,12 @@ class HostExchange:
         self._near, self._folds = near, 0
 
     def grant(self, message: Message) -> HostFlag:
-        """Return the flag to post when the ghost cells of the message may be overwritten."""
-        return self._flag("granted", message)
-
-    def claim(self, message: Message) -> HostFlag:
-        """Return the flag to wait for before the message is copied."""
         return self._flag("granted", message)
 
     def sent(self, message: Message) -> HostFlag:
-        """Return the flag to post when the message has been copied."""
         return self._flag("arrived", message)
 
-    def arrival(self, message: Message) -> HostFlag:
-        """Return the flag to wait for before the ghost cells of the message are read."""
-        return self._flag("arrived", message)
+    claim, arrival = grant, sent  # a flag is posted and awaited at one place
 
     def _flag(self, kind: str, message: Message) -> HostFlag:
         source, target, number = message.source, message.target, message.number
@@ -195,16 +183,13 @@ class HostExchange:
         return HostFlag(address, room if kind == "granted" else arrival)
 
     def copies(self, message: Message) -> Iterator[tuple[Array, Array]]:
-        """Yield target and source of the copies of the message."""
         fields = self._near.fields[message.target]
         return ((fields.target(name, copy), self._near.instances.source(name, copy)) for name, copy in message.copies)
 
     def unpack(self, message: Message) -> list[tuple[Array, Array]]:
-        """Return the copies of the message on arrival: none."""
         return []
 
     def bind(self, kind: str, items: Sequence[Any], lane: Lane) -> list[Call]:
-        """Return the call that waits for flags ("await"), posts them ("signal"), or copies cells."""
         return [self._call(**{{"await": "claims", "signal": "posts"}.get(kind, "pairs"): items})]
 
     def send(
@@ -216,7 +201,6 @@ class HostExchange:
         *,
         hidden: bool,
     ) -> list[Call]:
-        """Return the call that waits for claims, copies the cells of messages and posts their flags."""
         return [self._call(claims, pairs, posts)]
 
     def _call(
@@ -241,9 +225,6 @@ class HostExchange:
         return self._near.watch.patient(_operations().exchange, argument, [flag.what for flag in claims], keep)
 
     def fold(self, node: AllReduce, values: Sequence[Array], contributes: bool, lane: Lane) -> Call:
-        """Return the fold of the scalars in `values` over all blocks. Values of a block that does not contribute are
-        ignored.
-        """
         near, number, operators = self._near, self._folds, list(node.scalars.values())
         self._folds += 1
         blocks, meeting, argument = len(near.partition), near.meeting, np.zeros((), FOLD)

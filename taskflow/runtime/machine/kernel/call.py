@@ -177,7 +177,6 @@ def march(tiles: int, planes: int, room: int, edges: int | None = None) -> int:
 
 
 def marches(tiles: int, planes: int, length: int) -> Marches:
-    """Return all marches of a box."""
     return tuple((tiles, AGAIN + min(length, planes - first)) for first in range(0, planes, length))
 
 

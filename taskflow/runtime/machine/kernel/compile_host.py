@@ -161,7 +161,6 @@ def _flags(command: Sequence[str], version: str) -> tuple[str, ...]:
 
 
 def _takes(command: Sequence[str], flags: Sequence[str]) -> bool:
-    """Return whether a compiler builds a library with these flags."""
     source = "#include <omp.h>\n" if "-fopenmp" in flags else "int nothing;\n"
     with scratch() as folder:
         arguments = [*command, *flags, "-fPIC", "-shared", "-x", "c++", "-", "-o", str(folder / "probe.so")]

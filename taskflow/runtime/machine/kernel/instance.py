@@ -68,7 +68,6 @@ class Instances:
         return values if values.ndim == 3 else values.swapaxes(2, 3)
 
     def write(self, name: str, box: Box, values: Array) -> None:
-        """Set the values of a field in the cells of `box`."""
         if self.tile(name) is None:
             self.view(name, box)[...] = values
         else:
@@ -90,7 +89,6 @@ class Instances:
         return self.arrays[name, self.first[name]]
 
     def dtype(self, name: str) -> np.dtype:
-        """Return the type of the values of a field."""
         return np.dtype(self.array(name).dtype)
 
     def source(self, name: str, copy: Copy) -> Array:
@@ -98,7 +96,6 @@ class Instances:
         return seen(self.view(name, copy.source_box, copy.source), copy.axes)
 
     def target(self, name: str, copy: Copy) -> Array:
-        """Return the cells that a copy fills."""
         return self.view(name, copy.target_box, copy.target)
 
     def _piece(self, name: str, box: Box) -> int:
@@ -114,7 +111,6 @@ class Instances:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
         return sum(array.nbytes for array in self.arrays.values())
 
 

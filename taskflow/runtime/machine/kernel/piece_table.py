@@ -49,7 +49,6 @@ def piece_dtype(task: Task, real: np.dtype, common: tuple[int, ...] = ()) -> np.
 
 
 def _member(task: Task, real: np.dtype, kind: str, name: str) -> tuple[np.dtype, tuple[int, ...]]:
-    """Return the type and shape of an argument."""
     if name in task.fields:
         return STRIDED if STRIDES.match(kind) else np.dtype(np.uint64), ()
     if name in task.constants:
@@ -113,7 +112,6 @@ def thread_blocks(device: Device, grids: tuple[Triple, ...]) -> Array:
 
 
 def _places(piece: int, grid: Triple) -> np.ndarray:
-    """Return the places of the thread blocks of a piece."""
     blocks = np.zeros(grid[::-1], PLACED_BLOCK)
     blocks["z"], blocks["y"], blocks["x"] = np.indices(blocks.shape)
     blocks["piece"] = piece

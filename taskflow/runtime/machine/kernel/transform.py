@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +24,6 @@ from taskflow.runtime.machine.kernel.compile_host import library
 from taskflow.runtime.machine.kernel.copying import copier
 from taskflow.runtime.machine.kernel.host_call import host_call
 from taskflow.runtime.machine.kernel.includes import expanded
-from taskflow.runtime.machine.kernel.scipy_transform import scipy_forward, scipy_inverse
 
 CACHE = 1 << 20  # bytes of planes per core and call: they stay in its cache between the two directions
 # Values per call on a GPU: plans count in 32 bits, and their work areas take memory. Fewer planes, which would stay in
@@ -44,6 +43,7 @@ PLANES = np.dtype([
                                     "threads")),
     *((name, LOOP) for name in ("to_modes", "to_values", "along_y", "back_along_y")),
 ])  # fmt: skip
+Pieces = Iterable[tuple[np.ndarray, np.ndarray]]  # planes of values and of their modes
 
 
 class Ufunc(ctypes.Structure):
@@ -142,7 +142,6 @@ def _check(values: Array, spectrum: Array) -> None:
 
 
 def _parts(values: Array, device: Device) -> list[slice]:
-    """Return groups of planes."""
     many, nz = _most(values, device), len(values)
     return [slice(start, min(start + many, nz)) for start in range(0, nz, many)]
 
@@ -247,3 +246,34 @@ def _transform(lane: Lane, values: Array, spectrum: Array, *, back: bool) -> Cal
 def _aligned(values: Array) -> bool:
     """Return whether real values begin at the alignment of complex numbers, as cuFFT requires."""
     return bool(values.data.ptr % (2 * values.itemsize) == 0)
+
+
+def scipy_forward(pieces: Pieces, workers: int, *, rows: bool) -> Call:
+    """Return the transform of some planes at a time, or only of their rows."""
+    from scipy.fft import rfftn
+
+    pairs, axes = [(values, _complex(modes)) for values, modes in pieces], (2,) if rows else (1, 2)
+
+    def call() -> None:
+        for source, target in pairs:
+            target[...] = rfftn(source, axes=axes, workers=workers)
+
+    return call
+
+
+def scipy_inverse(pieces: Pieces, workers: int, *, rows: bool) -> Call:
+    """Return the inverse of `scipy_forward`, not normalised."""
+    from scipy.fft import ifft, irfft
+
+    pairs = [(values, _complex(modes)) for values, modes in pieces]
+
+    def call() -> None:
+        for target, source in pairs:  # irfft2 would do the same in new memory, which takes twice as long
+            modes = source if rows else ifft(source, axis=1, norm="forward", overwrite_x=True, workers=workers)
+            target[...] = irfft(modes, target.shape[2], axis=2, norm="forward", workers=workers)
+
+    return call
+
+
+def _complex(spectrum: np.ndarray) -> np.ndarray:
+    return spectrum.view("c8" if spectrum.itemsize == 4 else "c16")

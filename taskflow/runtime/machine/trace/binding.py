@@ -96,17 +96,14 @@ class Binder:
         return key, lane, self._folds[key]
 
     def _list(self, nodes: Sequence[Compute], lane: Lane) -> Call:
-        """Return the kernel call of point tasks with one list key."""
         kernel = kernel_of(*text_of(nodes[0].launch, nodes[0].partition), self.device)
         return bind_pieces(kernel, [self._arguments(kernel, node) for node in nodes], lane)
 
     def _kernel(self, node: Compute, lane: Lane) -> Call:
-        """Return the kernel call of a point task."""
         kernel = compiled(*text_of(node.launch, node.partition), self.device)
         return kernel.call(self._arguments(kernel, node), lane)
 
     def _arguments(self, kernel: Kernel, node: Compute) -> Arguments:
-        """Return the arguments of a point task."""
         launch, arrays, scalar = node.launch, self.instances.arrays, self.scalars.array
         return kernel.arguments(
             node.box,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
 from typing import cast
 
 import numpy as np
 
-from taskflow.runtime.machine.kernel import listable
+from taskflow.runtime.machine.device import Device
+from taskflow.runtime.machine.kernel import compile_together, listable
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import Compute, Launch, Task, TaskGraph
 from taskflow.runtime.tasks.privilege import Precision
@@ -17,6 +18,7 @@ from taskflow.runtime.tasks.reading import place
 
 Group = tuple[int, ...]
 SLAB = 1 << 19  # least cells per operation of a CPU, which hides the cost of its call
+OWN = __name__.partition(".")[0]  # no test of this package has seen the texts of others
 
 
 def text_of(launch: Launch, partition: Partition) -> tuple[Task, np.dtype]:
@@ -81,3 +83,19 @@ def gathered(graph: TaskGraph, order: Sequence[int], keys: Sequence[Hashable | N
         done.update(group)
         groups.append(tuple(group))
     return groups
+
+
+def compile_others(launches: Iterable[Launch], partition: Partition, device: Device) -> int:
+    """Compile the kernels of launches to which another package gives the text, or functions in it; return their number.
+
+    Raises BadInput without a compiler, and KernelError if a text does not compile.
+    """
+    texts = {text_of(launch, partition) for launch in launches if launch.task.kernel is not None}
+    others = [(task, real, False) for task, real in texts if _of_others(task)]
+    compile_together(others, device)
+    return len(others)
+
+
+def _of_others(task: Task) -> bool:
+    brought = [kind.__module__ for kind in task.constants.values() if hasattr(kind, "functions")]
+    return any(module.partition(".")[0] != OWN for module in (task.body.__module__, *brought))

@@ -61,7 +61,6 @@ class Scalars(ScalarMapping):
 
     @property
     def nbytes(self) -> int:
-        """Bytes on the device."""
         return int(self._memory.nbytes)
 
     def array(self, name: str) -> Array:
@@ -112,7 +111,6 @@ class Scalars(ScalarMapping):
         return self.together((name,))[0] if value is None else float(value)
 
     def together(self, names: Sequence[str]) -> list[float]:
-        """Return the values of these scalars. Raises KeyError if one does not exist."""
         values = self._values
         try:
             return [float(values[name]) for name in names]

@@ -85,7 +85,6 @@ class Transfers:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all message buffers."""
         return sum(buffer.nbytes for buffer in self._buffers.values())
 
     def _number(self, message: Message) -> int:

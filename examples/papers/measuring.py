@@ -1,0 +1,58 @@
+"""What studies of several papers measure with: this machine, copies of its memory, and the solve of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from taskflow.bench.timing import TimingConditions, moving
+from taskflow.cli.exit_codes import refuse
+from taskflow.flow import NavierStokes
+from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.models.two_phase.two_phase import TwoPhase
+from taskflow.flow.poisson import relative_residual
+from taskflow.runtime.host import Place, choose_device, look
+from taskflow.runtime.machine import Shard, copy_bandwidth
+from taskflow.runtime.machine.device import Device, open_device
+from taskflow.runtime.tasks import Launch, Repeat, Roles
+
+OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes of the driver for a process (H200: 0.6 GB)
+
+
+def open_here(requested: str) -> tuple[Place, Device]:
+    """Return this machine and a device of it, or all its cores. Raises BadInput if the device is not usable."""
+    here = look("this machine")
+    return here, open_device("gpu" if choose_device(requested, [here]) == "gpu" else "cpu", here.cores)
+
+
+def beside_copies(device: Device, measure: Callable[[], list[dict[str, Any]]]) -> dict[str, Any]:
+    """Return rows with their rates, and the copy bandwidth: the median of measurements before and after."""
+    before, rows = copy_bandwidth(device), measure()
+    bandwidth = median([before, copy_bandwidth(device)])
+    rates = [moving({**row, "copy_bandwidth": bandwidth}, row["bytes"]) for row in rows]
+    return {"copy_bandwidth": bandwidth, "results": [{**row, **rate} for row, rate in zip(rows, rates, strict=True)]}
+
+
+def one_overlap(conditions: TimingConditions, what: str) -> None:
+    """Raise BadInput for several overlaps if `what` takes only one."""
+    if len(conditions.overlaps) > 1:
+        refuse(f"--overlap {','.join(conditions.overlaps)}: {what} takes one of them; give one")
+
+
+@dataclass(frozen=True, eq=False)
+class Solve:
+    """Program that solves for the pressure of a step from p = 0, given its right-hand side."""
+
+    model: NavierStokes | TwoPhase
+
+    def __call__(self, f: Roles) -> Iterator[Launch | Repeat]:
+        yield impose(f.p, over=self.model.staggered.box, value=Value(0.0))
+        yield from self.model.pressure.solve(f)
+
+    def end(self, shard: Shard) -> dict[str, Any]:
+        """Return the iterations of the last solve, and its residual."""
+        taken = self.model.pressure.taken(shard.scalars)
+        shard.run(self.model.residual)
+        return {"iterations": taken, "residual": relative_residual(shard.scalars)}
