@@ -29,7 +29,7 @@ HERE = "127.0.0.1"
 NAMES = (HERE, "localhost")  # host names of valid requests: others come from foreign pages
 POINTS = 1000  # of a curve
 POLICY = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
-SLIGHT = 1e-9  # of the largest component of a force: components below this are not drawn
+SLIGHT = 1e-6  # of the largest component of a force: components below this are not drawn
 CURVES = ("time", "step", "dt", "cfl", "divergence", "residual", "kinetic_energy")
 
 
@@ -46,7 +46,8 @@ class Page(ThreadingHTTPServer):
     @property
     def names(self) -> list[str]:
         """Names of the runs in a folder, sorted, or none for a run."""
-        return [] if (self.directory / CASE).exists() else sorted(p.parent.name for p in self.directory.glob(f"*/{CASE}"))
+        one = (self.directory / CASE).exists()
+        return [] if one else sorted(case.parent.name for case in self.directory.glob(f"*/{CASE}"))
 
     def followed(self, name: str = "") -> Followed:
         """Return the run of this name, by default the first one. Raises BadInput if there is none."""
@@ -149,8 +150,9 @@ def _groups(lines: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str,
         least = SLIGHT * max(sizes.values())
         yield f"force on {body}", {axis: column for axis, column in columns.items() if sizes[axis] > least}
     if openings := dict.fromkeys(name for line in lines for name in line.get("openings", {})):
-        flows = {name: [line.get("openings", {}).get(name, {}).get("volume_flux") for line in lines] for name in openings}
-        yield "flow rate out of openings", flows
+        passing = [line.get("openings", {}) for line in lines]
+        rates = {name: [each.get(name, {}).get("volume_flux") for each in passing] for name in openings}
+        yield "flow rate out of openings", rates
 
 
 def _shown(directory: Path) -> dict[str, Any]:
