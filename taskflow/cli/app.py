@@ -170,7 +170,9 @@ def unlock(directory: RunDirectory) -> None:
 @app.command()
 def watch(
     directory: RunDirectory,
-    web: Annotated[bool, typer.Option("--web", help="As a web page with curves and a slice, on this machine.")] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="As a page with curves and a slice, on this machine; DIR may hold many runs.")
+    ] = False,
     port: Annotated[
         int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0 chooses a free one.", show_default=True)
     ] = 8765,

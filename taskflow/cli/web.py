@@ -1,10 +1,12 @@
-"""`taskflow watch --web`: a run as a page, served on demand to this machine only, without external resources."""
+"""`taskflow watch --web`: a run, or a folder of runs, as a page, served on demand to this machine only, without
+external resources.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -17,6 +19,8 @@ import typer
 
 from taskflow.cli.watch import Followed
 from taskflow.common.errors import BadInput
+from taskflow.common.units import plural
+from taskflow.output import CASE
 from taskflow.output.log import largest_residual, measured
 from taskflow.terminal.exit_codes import refuse
 from taskflow.terminal.format import tell
@@ -25,17 +29,35 @@ HERE = "127.0.0.1"
 NAMES = (HERE, "localhost")  # host names of valid requests: others come from foreign pages
 POINTS = 1000  # of a curve
 POLICY = "default-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+SLIGHT = 1e-6  # of the largest component of a force: components below this are not drawn
 CURVES = ("time", "step", "dt", "cfl", "divergence", "residual", "kinetic_energy")
 
 
 class Page(ThreadingHTTPServer):
-    """Server of a run's page."""
+    """Server of the page of a run, or of the runs in a folder, such as a sweep's."""
 
     daemon_threads = True
 
     def __init__(self, directory: Path, port: int) -> None:
-        self.followed, self.lock = Followed(directory), Lock()
+        self.directory, self.lock, self._runs = directory, Lock(), dict[str, Followed]()
+        self.followed()
         super().__init__((HERE, port), Answer)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the runs in a folder, sorted, or none for a run."""
+        one = (self.directory / CASE).exists()
+        return [] if one else sorted(case.parent.name for case in self.directory.glob(f"*/{CASE}"))
+
+    def followed(self, name: str = "") -> Followed:
+        """Return the run of this name, by default the first one. Raises BadInput if there is none."""
+        names = self.names
+        if name and name not in names:
+            raise BadInput(f"of = {name}: no such run; give one of {', '.join(names)}")
+        name = name or (names[0] if names else "")
+        if name not in self._runs:
+            self._runs[name] = Followed(self.directory / name)
+        return self._runs[name]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore broken connections, because the terminal shows the run."""
@@ -64,11 +86,12 @@ class Answer(BaseHTTPRequestHandler):
             text = files(__package__).joinpath("watch.html").read_bytes()
             return self._send(HTTPStatus.OK, text, "text/html; charset=utf-8")
         ways: Mapping[str, Callable[[Followed, Mapping[str, str]], Any]] = {"/run": _run, "/slice": _slice}
+        asked = dict(parse_qsl(url.query))
         if url.path not in ways:
             return self._send(HTTPStatus.NOT_FOUND, {"error": f"{url.path}: there is nothing"})
         try:
             with self.server.lock:
-                answer = ways[url.path](self.server.followed, dict(parse_qsl(url.query)))
+                answer = ways[url.path](self.server.followed(asked.get("of", "")), asked) | {"runs": self.server.names}
         except (BadInput, ValueError) as error:
             return self._send(HTTPStatus.BAD_REQUEST, {"error": str(error)})
         except OSError as error:  # the directory went away
@@ -113,8 +136,23 @@ def _run(followed: Followed, _: Mapping[str, str]) -> dict[str, Any]:
         "left": "" if followed.over else followed.meter.left,
         "last": measured(followed.last),
         "curves": {name: [line.get(name) for line in lines] for name in CURVES},
+        "groups": dict(_groups(lines)),
         **_shown(followed.directory),
     }
+
+
+def _groups(lines: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, list[float | None]]]]:
+    """Yield curves that belong together: forces on each body along axes that matter, flow rates through openings."""
+    for body in dict.fromkeys(name for line in lines for name in line.get("bodies", {})):
+        acting = [line.get("bodies", {}).get(body, {}).get("force") or [None] * 3 for line in lines]
+        columns = dict(zip("xyz", map(list, zip(*acting, strict=True)), strict=True))
+        sizes = {axis: max((abs(value) for value in column if value), default=0.0) for axis, column in columns.items()}
+        least = SLIGHT * max(sizes.values())
+        yield f"force on {body}", {axis: column for axis, column in columns.items() if sizes[axis] > least}
+    if openings := dict.fromkeys(name for line in lines for name in line.get("openings", {})):
+        passing = [line.get("openings", {}) for line in lines]
+        rates = {name: [each.get(name, {}).get("volume_flux") for each in passing] for name in openings}
+        yield "flow rate out of openings", rates
 
 
 def _shown(directory: Path) -> dict[str, Any]:
@@ -138,13 +176,15 @@ def _slice(followed: Followed, asked: Mapping[str, str]) -> dict[str, Any]:
 
 
 def serve(directory: Path, port: int) -> None:
-    """Serve the page of a run until Ctrl-C. Raises BadInput if the run does not exist, or the port is in use."""
+    """Serve the page of a run or a folder of runs until Ctrl-C. Raises BadInput if none exists, or the port is in use.
+    """
     try:
         page = Page(directory, port)
     except OSError as error:
         refuse(f"--port {port}: {error.strerror}; choose another port, or 0 for any")
     with page:
-        tell(f"{page.followed.heading}\n{page.address}  (Ctrl-C ends the page, not the run)")
+        heading = f"{plural(len(page.names), 'run')} in {directory}" if page.names else page.followed().heading
+        tell(f"{heading}\n{page.address}  (Ctrl-C ends the page, not the run)")
         try:
             page.serve_forever(poll_interval=0.2)
         except KeyboardInterrupt:

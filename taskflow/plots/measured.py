@@ -29,7 +29,7 @@ def plot_named(directory: str | Path, name: str, out: str | Path | None = None) 
     known = [str(column) for column, values in ds.data_vars.items() if values.dtype.kind == "f"]
     if name not in known:
         raise BadInput(f"--series, --field {name}: not in the log; choose one of {', '.join(known)}")
-    figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+    figure = Figure(figsize=(9.5, 4.2), layout="constrained")
     axes = figure.subplots()
     for values, colour, words in _components(ds[name]):
         axes.plot(ds["time"], values, color=colour, linewidth=1.2, label=words)
@@ -48,7 +48,7 @@ def plot_forces(directory: str | Path, name: str | None = None, out: str | Path 
     names = [name] if name else [*dict.fromkeys(body for line in log for body in line.get("bodies", {}))]
     if not names:
         raise BadInput(f"{directory}: --forces: the log has no body; give [[obstacles]] a name in the case")
-    figure = Figure(figsize=(7.5, 3.6 * len(names) + 0.6), layout="constrained")
+    figure = Figure(figsize=(9.5, 3.6 * len(names) + 0.6), layout="constrained")
     for body, axes in zip(names, figure.subplots(len(names), 1, squeeze=False).flat, strict=True):
         ds = forces(log, body, None, {})
         for part, style in PARTS:
@@ -93,4 +93,4 @@ def _finish(axes: Any, words: str) -> None:
     axes.set_ylabel(words)
     axes.grid(alpha=0.3)
     if any(not line.get_label().startswith("_") for line in axes.lines):
-        axes.legend(fontsize="small", frameon=False)
+        axes.legend(fontsize="small", frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))  # off the curves

@@ -77,7 +77,8 @@ class Study:
         Parameters
         ----------
         name : str
-            As in `Run.series`, or the part before a side: "nusselt" is the mean over its sides.
+            As in `Run.series`, or the part before a side: "nusselt" is the mean magnitude over its sides, of which heat
+            enters through some and leaves through others.
 
         Returns
         -------
@@ -140,4 +141,4 @@ def _last(run: Run, name: str) -> float:
         raise BadInput(f"{run.directory}: {name} is not in its log; choose one of {', '.join(numbers)}")
     over = run.report.get("ended") in ("steady", "stalled") or ds.sizes["time"] < LEAST
     values = [float(ds[key][-1]) if over else float(settled(ds[key])["mean"]) for key in names]
-    return sum(values) / len(values)
+    return values[0] if names == [name] else sum(map(abs, values)) / len(values)

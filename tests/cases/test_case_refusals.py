@@ -50,7 +50,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"Grid": {"cells": [1]}}, "Grid = { cells = [1] }: unknown key; did you mean grid?"),
     # obstacles
     ({"obstacles": 5}, "obstacles = 5: give a list of tables, each under [[obstacles]]"),
-    ({"obstacles": [5]}, "obstacles[1] = 5: give a table"),
+    ({"obstacles": [5]}, "obstacles[1] = 5: give a table with type"),
     ({"obstacles": [SPHERE, {"radius": 1.0}]},
      'obstacles[2].type: missing; give one of box, sphere, cylinder, implicit, surface, heights'),
     ({"obstacles": [{**SPHERE, "radus": 1}]}, "obstacles[1].radus = 1: unknown key; did you mean radius?"),
@@ -81,8 +81,8 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      'obstacles = "101 names": the forces on at most 100 bodies are recorded; omit names, or give several parts'
      " one name"),
     # types and signs
-    ({"grid": 5}, "grid = 5: give a table"),
-    ({"grid": [{"cells": 1}]}, "grid = [{ cells = 1 }]: give a table"),
+    ({"grid": 5}, "grid = 5: give a table with cells and lengths"),
+    ({"grid": [{"cells": 1}]}, "grid = [{ cells = 1 }]: give a table with cells and lengths"),
     ({"time__end": "60"}, 'time.end = "60": give a number > 0'),
     ({"time__end": True}, "time.end = true: give a number > 0"),
     ({"time__end": 0}, "time.end = 0: give a number > 0"),
@@ -175,7 +175,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
      'boundaries.x_min = "wal": give "wall", "slip", "symmetry", "inflow", "outflow" or "vent"; did you mean "wall"?'),
     ({"boundaries__x_min": {"velocity": [0, 0, 1]}},
      'boundaries.x_min.type: missing; give it a type, "wall", "slip", "symmetry", "inflow", "outflow" or "vent"'),
-    ({"boundaries__x_min": 3}, "boundaries.x_min = 3: give a table"),
+    ({"boundaries__x_min": 3}, "boundaries.x_min = 3: give a table with type"),
     ({"boundaries__z_max__velocity": [1, 0, 0.5]},
      "boundaries.z_max.velocity = [1.0, 0.0, 0.5]: "
      "a wall moves in its own plane only; give 0 as its z component, or an inflow"),

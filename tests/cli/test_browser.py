@@ -156,3 +156,16 @@ def test_the_page_follows_the_run(browser, run_directory, tmp_path):
         asked = tab.value("performance.getEntriesByType('resource').map((each) => new URL(each.name).host)")
         assert set(asked) <= {page.address.split("/")[2]}
         assert tab.problems == []
+
+
+def test_a_run_of_a_folder_is_chosen(browser, run_directory, tmp_path):
+    for name in ("0000", "0001"):
+        shutil.copytree(run_directory, tmp_path / "runs" / name)
+    with served(tmp_path / "runs") as page:
+        tab = browser(page.address)
+        tab.wait("document.getElementById('directory')?.textContent.endsWith('0000')", True)
+        choice = "document.getElementById('run')"
+        assert tab.value(f"{choice}.options.length") == 2
+        tab.value(f"{choice}.value = '0001'; {choice}.dispatchEvent(new Event('change'))")
+        tab.wait("document.getElementById('directory')?.textContent.endsWith('0001')", True)
+        assert tab.problems == []

@@ -16,6 +16,7 @@ from taskflow.cases.timing.schedule import Clock
 from taskflow.cli import watch
 from taskflow.cli.web import Answer, Page, _run
 from taskflow.common.derived_names import WORDS
+from taskflow.common.errors import BadInput
 from taskflow.flow.stability import StepLimit
 from taskflow.output import Tail, dataset
 from tests.locks import ALIVE, write_lock
@@ -155,7 +156,23 @@ def test_the_page_names_the_run_itself(run_directory, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in (Path("link"), run_directory / ".." / run_directory.name):
         with Page(name, 0) as page:
-            assert _run(page.followed, {})["directory"] == str(run_directory.resolve())
+            assert _run(page.followed(), {})["directory"] == str(run_directory.resolve())
+
+
+def test_a_folder_of_runs(run_directory, tmp_path):
+    """Runs are chosen by name. Each has its own curves, and the first is shown by default."""
+    for n in (1, 0):
+        shutil.copytree(run_directory, tmp_path / f"{n:04}")
+    pushed = {"bodies": {"ball": {"force": [1.0, 0.0, -2.0]}}, "openings": {"slot": {"volume_flux": -0.5}}}
+    (tmp_path / "0001" / "log.jsonl").write_text(line(0, **pushed))
+    with Page(tmp_path, 0) as page:
+        assert page.names == ["0000", "0001"]
+        assert _run(page.followed(), {})["directory"] == str((tmp_path / "0000").resolve())
+        assert _run(page.followed("0001"), {})["groups"] == {
+            "force on ball": {"x": [1.0], "z": [-2.0]}, "flow rate out of openings": {"slot": [-0.5]},
+        }  # fmt: skip
+        with pytest.raises(BadInput, match="of = 0002: no such run; give one of 0000, 0001"):
+            page.followed("0002")
 
 
 def test_a_slice(page, going_on):

@@ -116,6 +116,19 @@ def test_what_enters_by_two_openings_leaves_by_a_third():
         assert through(flow, key)[2] == pytest.approx(entering, rel=0.2)
 
 
+@pytest.mark.parametrize("stretching", [[0, 0, 0], [0, 1.2, 0]])
+def test_the_mean_temperature_of_openings(stretching):
+    """It is given at an inflow, and on an outflow the mean of the cells at it, weighted by their faces."""
+    case = room(LOW, OUT, grid__stretching=stretching)
+    flow, domain = march(case, 8), RunSetup(case, (1, 1, 1)).system.domain
+    y = domain.grid.charts[0].vertices[1, 0, :, 0]
+    inside = slice(*np.searchsorted((y[1:] + y[:-1]) / 2, (0.5, 0.8)))
+    T = flow["T"][np.isfinite(flow["T"])].reshape(10, 12)
+    expected = np.average(T[inside, -1], weights=np.diff(y)[inside])
+    assert expected > 0
+    assert through(flow, "mean_T") == pytest.approx([1.0, expected], rel=1e-13)
+
+
 def test_openings_of_a_curved_side():
     """A jet out of a cylinder in a box of the size of a sector; all other faces are still its wall."""
     case = Case(**changed(CYLINDER, openings=[

@@ -26,10 +26,11 @@ _RAYLEIGH = (
     " gravity * expansion * difference * length**3 / (viscosity * diffusivity) = Ra"
 )
 _PRANDTL = "a Prandtl number follows from heat.diffusivity: give viscosity / Pr there"
-NUMBERS = {  # that people give, and the keys which they follow from
+ELSEWHERE = {  # words that people give, and the keys that say it
     **dict.fromkeys(("re", "reynolds", "reynolds_number"), _REYNOLDS),
     **dict.fromkeys(("ra", "rayleigh", "rayleigh_number"), _RAYLEIGH),
     **dict.fromkeys(("pr", "prandtl", "prandtl_number"), _PRANDTL),
+    "scalars": "a side has the values of a scalar in its table [[scalars]]: boundaries = { x_min = { value = 1 } }",
 }
 NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] table"}
 
@@ -143,8 +144,8 @@ def explained(problems: Sequence[Problem], known: Sequence[Key]) -> Iterator[Pro
         if problem.keys in intended and problem.unknown:
             here = [path[-1] for path in known if path[:-1] == problem.keys[:-1]]
             advice = f"; known here: {', '.join(here)}" if here else ""
-            if number := NUMBERS.get(problem.keys[-1].lower()):
-                advice = f"; {number}"
+            if words := ELSEWHERE.get(problem.keys[-1].lower()):
+                advice = f"; {words}"
             elif key := intended[problem.keys]:
                 advice = f"; did you mean {'.'.join(key).replace('.[', '[')}?"
             yield replace(problem, message=f"unknown key{advice}")

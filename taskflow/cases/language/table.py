@@ -187,6 +187,13 @@ class Table(BaseModel):
         return str(extra[about]) if isinstance(extra, dict) and about in extra else None
 
     @classmethod
+    def _needed(cls, key: str) -> str:
+        """Return the keys that a table below `key` must have, as part of a remedy."""
+        table = table_in(cls.model_fields[key].annotation)
+        keys = [name for name, field in table.model_fields.items() if field.is_required()] if table else []
+        return f" with {' and '.join(keys)}" if keys else ""
+
+    @classmethod
     def _collected(cls, error: ValidationError) -> Iterator[Problem]:
         for item in error.errors(include_url=False):
             key, *place = (f"[{step + 1}]" if isinstance(step, int) else step for step in item["loc"])
@@ -205,7 +212,7 @@ class Table(BaseModel):
             elif item["type"] == "tuple_type":
                 yield wrong(key, value, cls._declared(key, REMEDY) or f"give a list of tables, each under [[{key}]]")
             elif item["type"] in ("model_type", "dict_type"):
-                yield wrong((key, *place), value, "give a table")
+                yield wrong((key, *place), value, f"give a table{cls._needed(key)}")
             else:
                 yield wrong((key, *place), value, str(cause or item["msg"]))
 

@@ -64,7 +64,7 @@ class CompressibilityMeasures:
         - steps, the CFL number of pseudo-time, and the progress of an implicit step
         - in physical time the CFL number, the number of pseudo-time steps and the largest divergence
         - residuals, and for each wall its force, the pressure part, its moment and, with heat, the heat outflow
-        - what leaves through each opening that is no wall: volume, and quantities times volume
+        - what leaves through each opening that is no wall: volume, and quantities times volume; the mean temperature
         - with eddies their largest viscosity
         - the precision of factors, if double
         """
@@ -92,7 +92,8 @@ class CompressibilityMeasures:
         of_all = self.openings.of(scalars, side)
         fluxes = {"volume_flux": of_all.mass, **({"flux_T": of_all.heat} if self.model.heat else {})}
         fluxes |= {f"flux_{name}": flux for name, flux in self.openings.carried(scalars, side).items()}
-        return {name: flux / self.span for name, flux in fluxes.items()}
+        numbers = {name: flux / self.span for name, flux in fluxes.items()}
+        return {**numbers, "mean_T": self.openings.temperature(scalars, side)} if self.model.heat else numbers
 
     def _pushed(self, name: str, scalars: Mapping[str, float]) -> dict[str, Any]:
         assert self.bodies is not None

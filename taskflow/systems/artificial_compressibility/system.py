@@ -258,7 +258,7 @@ class CompressibilitySystem(System):
         forces = Forces(self.model, walls, about, bool(walls))
         named = {opening.name for opening in self.sim.case.openings}
         open_ones = tuple(side for side in self.model.sides if side.name in named and not side.kind.solid)
-        through = Forces(self.model, open_ones, {}, scalars=True)
+        through = Forces(self.model, open_ones, {}, openings=True)
         about_bodies = self.model.cells, self.model.numbers, self.bodies.points if self.bodies else {}, self.domain.unit
         bodies = BodyForces(*about_bodies) if self.bodies else None
         return CompressibilityMeasures(self.model, forces, through, span, self.domain.motion, bodies)

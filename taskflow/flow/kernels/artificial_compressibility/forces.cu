@@ -96,3 +96,27 @@ TASK mass_through_side(Range range, In p, In u, In v, In w, InByte sides OPTIONA
     return Sums<1>{{(HIGH ? 1 : -1) * double(open_share(aperture, f)) * double(flux.mass())}};
   });
 }
+
+// The temperature on a face, the mean of both sides of it, times its area; and that area
+template <class Geometry, class Aperture>
+FN Sums<2> warmth(In T, const Geometry& g, Aperture aperture, const Cell& cell, const Steps& steps) {
+  const Index A = steps.of<AXIS>();
+  const auto f = end_face<AXIS>(cell, HIGH, A);
+  const double area = double(open_share(aperture, f)) * sqrt(double(square(g.template face<AXIS>(f))));
+  return {{0.5 * (double(T[f - A]) + double(T[f])) * area, area}};
+}
+
+TASK largest_warmth(Range range, In T OPTIONAL(metrics) OPTIONAL(aperture), Partial most, Numbers numbers) {
+  FRAME(range)
+  const auto g = geometry(metrics, numbers);
+  reduce_cells(range, most, MAX, CELL(c) {
+    const auto here = warmth(T, g, aperture, c, {X, Y, Z});
+    return Max::fold(magnitude(here.of[0]), here.of[1]);
+  });
+}
+
+TASK warmth_of_side(Range range, In T OPTIONAL(metrics) OPTIONAL(aperture), ExactPartial<2> sums, In64 most, Numbers numbers) {
+  FRAME(range)
+  const auto g = geometry(metrics, numbers);
+  exact_sum_cells(range, sums, most, CELL(c) { return warmth(T, g, aperture, c, {X, Y, Z}); });
+}

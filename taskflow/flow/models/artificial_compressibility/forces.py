@@ -74,6 +74,21 @@ def mass_through_side(
     """mass = sum over faces of the mass flux out of the fluid."""
 
 
+@task(kernel=TEXT)
+def largest_warmth(
+    T: Read[AROUND], metrics: METRICS, aperture: APERTURE, *, on: Face, most: Reduce[max], numbers: Numbers
+) -> None:
+    """most = the largest magnitude of any term of `warmth_of_side`."""
+
+
+@task(kernel=TEXT)
+def warmth_of_side(
+    T: Read[AROUND], metrics: METRICS, aperture: APERTURE,
+    *, on: Face, sums: Reduce["exact sum", 2], most: Scalar, numbers: Numbers,
+) -> None:  # fmt: skip
+    """sums = sums over faces of the temperature on the face times its area, and of the area."""
+
+
 class Force(NamedTuple):
     """The force on a side, its pressure part, the moment, and the outflow of heat and mass."""
 
@@ -87,15 +102,15 @@ class Force(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Forces:
     """The forces on `sides` of a model. With `vertices` the fields `x`, `y`, `z` hold the low corners of cells, in the
-    `unit` of the model, and moments are taken about the points in `about`, by side. With `scalars` the fluxes of
-    passive scalars are measured, too.
+    `unit` of the model, and moments are taken about the points in `about`, by side. With `openings` the fluxes of
+    passive scalars and the temperature on each side are measured, too.
     """
 
     model: CollocatedFlow
     sides: tuple[Side, ...]
     about: Mapping[str, Vector]
     vertices: bool = False
-    scalars: bool = False
+    openings: bool = False
 
     def measure(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalars that `of` reads. Needs ghost values of the present state."""
@@ -112,7 +127,12 @@ class Forces:
                 yield largest_passing(flow, T, f.sides, metrics, nu_t, share, corners, about=about, **where)
                 yield force_on_side(flow, T, f.sides, metrics, nu_t, share, corners, about=about, force=sums, **where)
                 yield mass_through_side(flow, f.sides, metrics, share, mass=mass, **where)
-                for scalar in model.passive if self.scalars else ():
+                if self.openings and model.heat:
+                    most, sums = (f.scalar(f"{side.name}.{face}.{what}") for what in ("warmest", "warmth"))
+                    where |= {"most": most}
+                    yield largest_warmth(f.T, metrics, share, **where)
+                    yield warmth_of_side(f.T, metrics, share, sums=sums, **where)
+                for scalar in model.passive if self.openings else ():
                     most, sums = (f.scalar(f"{side.name}.{face}.{scalar.name}.{what}") for what in ("most", "force"))
                     where |= {"numbers": model.carrying(scalar), "most": most, "about": about}
                     fields = flow, f[scalar.name], f.sides, metrics, nu_t, share, corners
@@ -126,6 +146,11 @@ class Forces:
         total = area * np.sum([reduced(scalars, f"{name}.force") for name in names], axis=0)
         mass = area * sum(reduced(scalars, f"{name}.mass")[0] for name in names)
         return Force(total[:3] + total[3:6], total[:3], self.model.unit * total[6:9], float(total[9]), float(mass))
+
+    def temperature(self, scalars: Mapping[str, float], side: Side) -> float:
+        """Return the mean temperature on a side."""
+        warmth, area = np.sum([reduced(scalars, f"{side.name}.{face}.warmth") for face in side.layers], axis=0)
+        return float(warmth / area)
 
     def carried(self, scalars: Mapping[str, float], side: Side) -> dict[str, float]:
         """Return the outflow of each passive scalar through a side, by name."""
