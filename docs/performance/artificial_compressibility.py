@@ -12,7 +12,6 @@ from examples.papers.xue_roy_2020.xue_roy import paper
 from taskflow.bench.tables import Result, where
 from taskflow.common.units import times
 
-
 COMPARED = "79x49x49", "128x128x128"  # blocks on which other orderings are listed: the paper's, and a large one
 
 
