@@ -105,8 +105,8 @@ class PassiveScalar(Table):
     """A field that the flow carries, that diffuses, and that does nothing to the flow."""
 
     name: Annotated[str, reads(scalar_name)] = entry(
-        "of its field, in `output.fields` and in the store: letters, digits and underscores, beginning with a letter."
-        " Names of other fields (`u`, `h_c`, `c_new`) are reserved",
+        "of its field: letters, digits and underscores, beginning with a letter. Names of other fields (`u`,"
+        " `h_c`, `c_new`) are reserved",
         remedy="give the name of its field",
     )
     diffusivity: NonNegative = entry("of the scalar", remedy="give the diffusivity, a number >= 0")
