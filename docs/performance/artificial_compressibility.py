@@ -6,18 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from docs.performance.table import ReportTable, digits, flow, rows_of, share, shown
-from examples.papers.goal import met
 from examples.papers.luo_2014.tables import charted
 from examples.papers.xue_roy_2020.tables import shared
 from examples.papers.xue_roy_2020.xue_roy import paper
 from taskflow.bench.tables import Result, where
 from taskflow.common.units import times
-
-
-def goal(row: Result) -> str:
-    """The goal of a row, and whether it was met; nothing where there is none."""
-    return "" if row["goal"] is None else f"{row['goal']}, {met(row)}"
-
 
 COMPARED = "79x49x49", "128x128x128"  # blocks on which other orderings are listed: the paper's, and a large one
 
@@ -49,8 +42,6 @@ def outer(results: Sequence[Result]) -> ReportTable:
             "bytes per cell": shown(row["bytes_per_cell"], form=digits),
             "of copy": shown(row["share_of_copy"], form=share),
             "efficiency": shown(row["efficiency"], form=share) if several else "",
-            "same products": ("yes" if row["same"] else "no") if several else "",
-            "goal": goal(row),
             **{name: share(part["share"]) for name, part in row["parts"].items()},
         }
         of = where(result), flow(result), times(row["cells"]), row["solver"], row["ordering"], str(result["iterations"])
@@ -83,7 +74,6 @@ def simplefoam(results: Sequence[Result]) -> ReportTable:
         columns = {
             **_peer("to the force", row["to_force"]),
             "as fast as simpleFoam": shown(row["ratio"]) if row["program"] == "taskflow" else "",
-            "goal": goal(row),
             **_peer("to the end" if row["converged"] else "not converged", row["to_end"]),
             "force": f"{row['force']:.6g}",
         }
@@ -94,11 +84,10 @@ def simplefoam(results: Sequence[Result]) -> ReportTable:
 
 def _peer(what: str, part: Mapping[str, Any]) -> dict[str, str]:
     """The columns of a part of runs beside simpleFoam."""
-    own, products = part["processor_seconds"], part["products"]
+    products = part["products"]
     return {
         f"{what}: iterations": str(part["iterations"]) if products is None else f"{part['iterations']} ({products})",
         f"{what}: s": f"{shown(part['seconds']['least'])} ({shown(part['seconds']['median'])})",
-        f"{what}: `ExecutionTime`": shown(own and own["least"]),
     }
 
 

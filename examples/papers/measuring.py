@@ -8,7 +8,6 @@ from statistics import median
 from typing import Any
 
 from taskflow.bench.timing import TimingConditions, moving
-from taskflow.cli.exit_codes import refuse
 from taskflow.flow import NavierStokes
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
@@ -17,6 +16,7 @@ from taskflow.runtime.host import Place, choose_device, look
 from taskflow.runtime.machine import Shard, copy_bandwidth
 from taskflow.runtime.machine.device import Device, open_device
 from taskflow.runtime.tasks import Launch, Repeat, Roles
+from taskflow.terminal.exit_codes import refuse
 
 OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes of the driver for a process (H200: 0.6 GB)
 

@@ -1,6 +1,6 @@
 """The discrete equations in NumPy: the specification of the kernels, for whoever wants to read what they compute.
 
-Every function is one formula in double precision, as its paper or docs/explanation/method.md prints it, without regard
+Every function is one formula in double precision, as its paper or docs/explanation prints it, without regard
 to speed. The tests demand that the kernels agree. Nothing of the package imports this room.
 
 Where values live, as seen from cell (i, j, k) of spacings h = (dx, dy, dz):

@@ -67,14 +67,14 @@ class Boundary(SideTable):
         "of an `inflow`, instead of `velocity`: see [inflow](#inflow)"
     )
     phase: Annotated[Value | None, reads(_phase)] = optional(
-        "with two phases, of an `inflow`, where it is required: the entering phase, 1 or 2, or the fraction of phase"
-        " 1, an expression of x, y, z and t between 0 and 1"
+        "with two phases, of an `inflow`: the entering phase, 1 or 2, or the fraction of phase 1, an"
+        " expression of x, y, z and t"
     )
     loss: NonNegative | None = optional(
-        "of a `vent`: the loss coefficient, pressure lost over density and half the square of the speed", otherwise="0"
+        "of a `vent`: the loss coefficient", otherwise="0"
     )
     roughness: Positive | None = optional(
-        "with turbulence, of a `wall`: roughness length z_0 of the logarithmic law, at most half the spacing",
+        "with turbulence, of a `wall`: roughness length z_0, at most half the spacing",
         otherwise="smooth wall",
     )
 

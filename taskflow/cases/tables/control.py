@@ -18,7 +18,7 @@ LEAST_ERROR = 1e-15
 MOST_SNAPSHOTS = 1_000_000
 SCHEMES = {"ab2": ADAMS_BASHFORTH, "rk3": RUNGE_KUTTA}
 Interval = Annotated[Every, reads(Every.parse)]
-EVERYTHING = "all fields of the case, without expressions"
+EVERYTHING = "all fields of the case"
 _NAME = re.compile(r"[A-Za-zµ°%]+")
 Unit = Annotated[str, reads(checked(text, lambda name: bool(_NAME.fullmatch(name)), 'give the name of a unit, as "m"'))]
 
@@ -29,15 +29,15 @@ class Steady(Table):
     brief: ClassVar[str | None] = "rate"
 
     rate: Positive = entry(
-        "the largest rate of change of a steady state, per unit time, of the velocity, `T` and each scalar: the change"
-        " over a window, divided by its duration and by the range of the field",
+        "the largest rate of change of the velocity, `T` and each scalar in a steady state: the change over a"
+        " window, divided by its duration and by the range of the field",
         remedy="give the largest relative change per unit time of a steady state, a number > 0",
     )
     over: Positive | None = optional(
         "the simulation time for which rates must stay below `rate`",
         otherwise="the time the largest speed takes to cross the longest side, or its diffusion time if shorter",
     )
-    every: Interval = entry("interval of the checks. Does not shorten steps", Every(steps=10))
+    every: Interval = entry("interval of the checks", Every(steps=10))
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -78,9 +78,9 @@ class Time(Table):
         "stop at a steady state: a table, see below, or its `rate` alone", otherwise="off"
     )
     cfl: Positive | None = optional(
-        "the largest dt (abs(u)/dx + abs(v)/dy + abs(w)/dz) before a step. A step that ends above 1.2 times the limit"
-        " is repeated with a shorter dt ([flows that accelerate](../explanation/method.md#flows-that-accelerate)). With"
-        " rotation or stratification the frequency 2 abs(`rotation`) + N is added in the brackets",
+        "the largest dt (abs(u)/dx + abs(v)/dy + abs(w)/dz) before a step. [Steps that end above 1.2 times"
+        " the limit](../explanation/method.md#flows-that-accelerate) are repeated. With rotation or"
+        " stratification the frequency 2 abs(`rotation`) + N is added in the brackets",
         otherwise="0.5, without `step`",
     )
     step: Positive | None = optional(
@@ -97,14 +97,14 @@ class Time(Table):
         otherwise="0.7, with surface tension",
     )
     scheme: Literal["ab2", "rk3"] = entry(
-        "`ab2`: Adams-Bashforth, second order, stable up to `diffusion` 0.25 and `cfl` about 0.5. `rk3`: Runge-Kutta,"
-        " third order, three pressure solves per step, stable up to `cfl` 1.7 with `diffusion` up to 0.4. See [the"
-        " method](../explanation/method.md#which-steps-are-stable), also for `quick`",
+        "`ab2`: Adams-Bashforth, second order, [stable](../explanation/method.md#which-steps-are-stable) up to"
+        " `diffusion` 0.25 and `cfl` about 0.5. `rk3`: Runge-Kutta, third order, three pressure solves per step, stable"
+        " up to `diffusion` 0.4 with `cfl` 1.7",
         "ab2",
     )
     implicit: Annotated[tuple[str, ...] | None, reads(_direction)] = optional(
-        'the direction, as `["z"]`, between walls or slip boundaries, along which diffusion is implicit: `diffusion`'
-        " then does not limit the step for thin cells. See [the method](../explanation/method.md#implicit-diffusion)",
+        'the direction, as `["z"]`, between walls or slip boundaries, of [implicit'
+        ' diffusion](../explanation/method.md#implicit-diffusion), which `diffusion` then does not limit',
         otherwise="none",
     )
 
@@ -134,14 +134,14 @@ class Output(Table):
     """Snapshots, written at time 0, at the end and at an interval."""
 
     fields: FieldNames = optional(
-        "of `u v w p`, `T` with heat, the names of scalars, with turbulence `nu_t`, the eddy viscosity, with two"
-        " phases `f`, the fraction of phase 1, and `phi`, and with surface tension `kappa`, the curvature. Also"
-        " [derived fields](#derived-fields), "
-        '[expressions](#expressions) by name, and `"name = expression"`',
+        '`u`, `v`, `w`, `p`, `T` with heat, names of scalars, with turbulence `nu_t`, the eddy viscosity,'
+        ' with two phases `f`, the fraction of phase 1, and `phi`, and with surface tension `kappa`, the'
+        ' curvature. Also [derived fields](#derived-fields), [expressions](#expressions) by name, and `"name ='
+        ' expression"`',
         otherwise=EVERYTHING,
     )
     every: Interval | None = optional(
-        "interval of snapshots. Steps are shortened to hit times exactly. Time 0 and the end are always written",
+        "interval of snapshots, in addition to time 0 and the end. Steps are shortened to hit times exactly",
         otherwise="only those two",
     )
     precision: Precision = entry("of the numbers in the store", "single")
@@ -161,8 +161,8 @@ class MonitorTable(Table):
 
     every: Interval = entry("interval of log lines", Every(steps=10))
     fields: FieldNames = optional(
-        "names of [expressions](#expressions) and [derived fields](#derived-fields): the log has their means over the"
-        " domain as `mean_NAME`. What the log has anyway, such as `kinetic_energy`, may be named",
+        "names of [expressions](#expressions) and [derived fields](#derived-fields), whose means over the"
+        " domain the log has as `mean_NAME`",
         otherwise="none",
     )
 
@@ -171,8 +171,7 @@ class CheckpointTable(Table):
     """Interval of checkpoints, which are also saved at the end and on a signal, and the number kept."""
 
     every: Annotated[Every | None, reads(partial(Every.parse, minutes=True))] = optional(
-        "as `output.every`, or `{ minutes = m }` of wall-clock time: interval of states for a"
-        " [restart](../howto/resume.md). Does not shorten steps",
+        "interval of states for a [restart](../howto/resume.md), also `{ minutes = m }` of wall-clock time",
         otherwise="off: only at the end, after Ctrl-C and after SIGTERM",
     )
     keep: Natural = entry("number of newest checkpoints to keep. 0: no checkpoints", 2)

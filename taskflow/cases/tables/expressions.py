@@ -46,8 +46,7 @@ class ForcingTable(Table):
         remedy="give the quantity it acts on: u, v, w, T or the name of a scalar",
     )
     expression: ExpressionText = entry(
-        "term added to the rate of change: an expression of the fields `u`, `v`, `w`, `T` and scalars, of `x`, `y`,"
-        " `z` and the time `t`",
+        "term added to the rate of change: an expression of `u`, `v`, `w`, `T`, scalars, `x`, `y`, `z` and `t`",
         remedy='give an expression, as "-0.5 * (u - 1)"',
     )
     where: ExpressionText | None = optional(
@@ -127,7 +126,7 @@ class ExpressionTable(Table):
     """A field in cell centres that is computed from others where it is recorded."""
 
     name: Annotated[str, reads(scalar_name)] = entry(
-        "of the field, in `output.fields` and in the store: as for scalars, and not `Q`",
+        "of the field: as for scalars, and not `Q`",
         remedy="give the name of the field",
     )
     expression: ExpressionText = entry(

@@ -71,8 +71,8 @@ class Spacing(Table):
         "the ratio of adjacent widths, narrow at both ends or at the end given by `toward`"
     )
     faces: Annotated[Places, reads(_faces), WithJsonSchema(WRITTEN)] | None = optional(
-        "the positions of faces: n + 1 numbers from `origin` to `origin` + length, or the name of a file of numbers,"
-        " relative to the case file, with commas, blanks or line breaks between them"
+        "n + 1 positions of faces from `origin` to `origin` + length, or the name of a file of these numbers,"
+        " relative to the case file, separated by commas, blanks or line breaks"
     )
     toward: Literal["min", "max", "both"] | None = optional("the narrow end", otherwise="both ends")
 

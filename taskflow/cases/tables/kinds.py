@@ -32,13 +32,14 @@ class SideTable(Table):
     """Keys that all kinds have."""
     type: Any = entry("see above")
     velocity: Annotated[Values | None, reads(three_values)] = optional(
-        "of a `wall`, in its plane, and of an `inflow`: numbers, [functions of time](#values-that-change-in-time) or"
-        " [expressions](#initial), also of x, y and z. Of the `far-field`: numbers",
+        "of a `wall`, in its plane, and of an `inflow`: numbers, [functions of"
+        " time](#values-that-change-in-time) or [expressions](#initial) of x, y, z and t. Of the `far-field`:"
+        " numbers",
         otherwise="0 at a wall, otherwise required",
     )
     temperature: Annotated[Value | None, reads(read)] = optional(
-        "with heat, of a `wall`, and of the fluid that enters at an `inflow`, a `vent` or from the `far-field`: a"
-        " number, on a box also a [function of time](#values-that-change-in-time) or an expression of x, y and z",
+        "with heat, of a `wall` and of entering fluid: a number, on a box also a [function of"
+        " time](#values-that-change-in-time) or an expression of x, y and z",
         otherwise="insulated at a wall, `heat.reference` in entering fluid",
     )
     heat_flux: Annotated[Value | None, reads(of_time)] = optional(
@@ -47,16 +48,16 @@ class SideTable(Table):
         otherwise="0: insulated",
     )
     heat_transfer: NonNegative | None = optional(
-        "with heat, of a `wall`, instead of `temperature`: kinematic heat transfer coefficient h, a velocity. The flux"
-        " into the fluid is h (`outside_temperature` - T), T being its temperature on the wall"
+        "with heat, of a `wall`, instead of `temperature`: kinematic coefficient h, a velocity. The flux into"
+        " the fluid is h (`outside_temperature` - T), T being its temperature on the wall"
     )
     outside_temperature: Annotated[Value | None, reads(of_time)] = optional(
         "with `heat_transfer`. On a box it may [change in time](#values-that-change-in-time)"
     )
     pressure: Annotated[Value | Literal["advected"] | None, reads(word_or("advected", of_time))] = optional(
-        "of an `outflow`, over density: on a box a number or a [function of time](#values-that-change-in-time), see"
-        " [outflow](#outflow), on a body-fitted grid a number, which is required. Of the `far-field`: a number. Of a"
-        " `vent`, outside: a number or a function of time",
+        "over density. Of an `outflow`: on a box a number or a [function of"
+        " time](#values-that-change-in-time), see [outflow](#outflow), on a body-fitted grid a number,"
+        " required. Of the `far-field`: a number. Of a `vent`: outside, a number or a function of time",
         otherwise="on a box convective outflow, of a `far-field` and a `vent` 0",
     )
 

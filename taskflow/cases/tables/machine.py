@@ -63,12 +63,11 @@ class Machine(Table):
     """Devices, blocks and channels."""
 
     device: Literal["auto", "cpu", "gpu"] = entry(
-        "`auto`: a GPU if one is usable on the machine where the blocks run, else the CPU", "auto"
+        "`auto`: a GPU if one is usable where the blocks run, else the CPU", "auto"
     )
     blocks: Annotated[BlockCount | Triple | Auto, reads(word_or("auto", _blocks)), WithJsonSchema(BLOCKS)] = entry(
-        "three numbers, along x, y and z, or on charts the number of blocks, each with about as many cells in"
-        " neighbouring pieces of charts. `auto`: slabs in z, one per GPU, or per worker of a given"
-        " cluster, and one on the CPU of this machine",
+        "three numbers, along x, y and z, or on charts the number of blocks. `auto`: slabs in z, one per GPU,"
+        " or per worker of a given cluster, and one on the CPU of this machine",
         "auto",
     )
     cuts: Annotated[dict[str, Triple], reads(_cuts), WithJsonSchema(CUTS)] = entry(
@@ -78,9 +77,8 @@ class Machine(Table):
         otherwise="none",
     )
     workers: Count = entry(
-        "processes of the embedded cluster, or the most to use of a given cluster. A process can have several GPUs:"
-        " each of its blocks gets the GPU with the fewest blocks. `auto`: one per block, at most one per GPU or,"
-        " for more than 64 blocks, per core",
+        "processes of the embedded cluster, or the most of a given cluster. Each block gets the GPU with the"
+        " fewest blocks. `auto`: one per block, at most one per GPU or, for more than 64 blocks, per core",
         "auto",
     )
     threads: Count = entry("cores per block on CPUs. `auto`: the cores of a host / its blocks", "auto")
@@ -98,16 +96,15 @@ class Machine(Table):
         3,
     )
     silence: Positive = entry(
-        "seconds without a sign of life after which a process [is lost](../howto/faults.md). Increase it if machines"
-        " are suspended at times",
+        "seconds without a sign of life after which a process [is lost](../howto/faults.md)",
         4.0,
     )
     patience: Positive = entry(
         "seconds that a block waits for another block in a live process before that block is lost", 60.0
     )
     debug: Truth = entry(
-        "`true`: invalid ghost cells are NaN, and the blocks compare their programs at every step, see"
-        " [guarantees](../explanation/guarantees.md#debug). Slower, with bitwise identical results",
+        "`true`: invalid ghost cells are NaN, and blocks compare their programs at every step, see"
+        " [guarantees](../explanation/guarantees.md#debug). Slower, bitwise identical results",
         False,
     )
 

@@ -54,13 +54,12 @@ class BodyMotion(Table):
     """The prescribed motion of a rigid body."""
 
     displacement: Annotated[tuple[Expression, Expression, Expression] | None, reads(_displacement)] = optional(
-        "displacement of the body from the position of its shape, three numbers or [expressions](#initial) of the time"
-        " `t`. Its velocity is the derivative",
+        "displacement from the position of the shape: numbers or [expressions](#initial) of `t`",
         otherwise="zeros",
     )
     angle: BodyTurn | None = optional(
-        "a table with one of `x`, `y`, `z`: the angle of rotation about that axis in radians, right-handed, a number"
-        " or an expression of `t`",
+        "one of `x`, `y`, `z`: the angle of rotation about that axis in radians, right-handed, a number or an"
+        " expression of `t`",
         otherwise="0",
     )
     centre: Vector | None = optional("of `angle`: a point of the axis, before the displacement", otherwise="zeros")
@@ -89,10 +88,10 @@ class BodyTreatment(Table):
     """How surfaces of obstacles are treated."""
 
     treatment: Literal["flagged", "immersed"] = entry(
-        "`flagged`: stair steps of cells, first order. `immersed`: the true surface, second order, for about the same"
-        " time, see [the method](../explanation/method.md#immersed-boundary). With both, bodies without a temperature"
-        " are insulated by stair steps. On charts `immersed` is the only one, see [that"
-        " method](../explanation/artificial_compressibility.md#bodies-inside-charts)",
+        "`flagged`: stair steps of cells, first order. `immersed`: the true surface, second order, for about"
+        " the same time ([method](../explanation/method.md#immersed-boundary)). With both, bodies without a"
+        " temperature are insulated by stair steps. [On"
+        " charts](../explanation/artificial_compressibility.md#bodies-inside-charts) `immersed` is required",
         "flagged",
     )
 
@@ -101,8 +100,8 @@ class BodyName(Table):
     """The first keys of a body."""
 
     name: Text | None = optional(
-        "the [log](run_directory.md#log-jsonl) has force and moment on the body and, with a `temperature`, its heat"
-        " flux. Obstacles of the same name are one body. At most 100 names",
+        "for the [log](run_directory.md#log-jsonl) of force, moment and, with a `temperature`, heat flux."
+        " Obstacles of the same name are one body. At most 100 names",
         otherwise="no forces in the log",
     )
     type: Literal["box", "sphere", "cylinder", "implicit", "surface", "heights"] = entry(
@@ -160,12 +159,12 @@ class Obstacle(ShapeTable, BodyName):
 
     temperature: Number | None = optional("with heat: of the surface", otherwise="insulated")
     moment_about: Vector | None = optional(
-        "the point, of a body with a name. If the body moves, the point at its initial position, which moves along",
+        "the point, of a body with a name. It moves along with the body",
         otherwise="the centre of its bounding box",
     )
     motion: BodyMotion | None = optional(
-        "of a body with a name, [immersed](#bodies): its [motion](../howto/bodies.md#bodies-that-move). Obstacles of"
-        " the same name move together, and one of them specifies the motion",
+        "of a body with a name, [immersed](#bodies): its [motion](../howto/bodies.md#bodies-that-move). Of"
+        " obstacles of the same name one specifies it",
         otherwise="at rest",
     )
 

@@ -47,8 +47,8 @@ class ParticlesTable(RecordTable):
     )
     releases: Whole = entry("number of releases. Needs `interval`", 1)
     response_time: Positive | None = optional(
-        "the relaxation time of particles with mass, by Stokes' drag: density d^2 / (18 viscosity) for a small sphere"
-        " of diameter d",
+        "relaxation time of particles with mass, by Stokes' drag: density d^2 / (18 viscosity) for a small"
+        " sphere of diameter d",
         otherwise="massless: advected with the fluid velocity",
     )
     density: Positive | None = optional(
@@ -57,7 +57,7 @@ class ParticlesTable(RecordTable):
     )
     every: Interval = entry(OFTEN, remedy="give an interval, as output.every")
     fields: FieldNames = optional(
-        "fields recorded along with positions and velocities, interpolated linearly as for probes",
+        "recorded fields, interpolated linearly as for probes",
         otherwise="nothing",
     )
 

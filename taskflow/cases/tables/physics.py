@@ -65,8 +65,8 @@ class Heat(Table):
         "central",
     )
     background_gradient: Vector = entry(
-        "the constant gradient of a background temperature. `T`, its initial and boundary values are then departures"
-        " from it, and may be periodic along the gradient",
+        "the constant gradient of a background temperature. `T`, its initial and boundary values are"
+        " departures from it",
         (0.0, 0.0, 0.0),
     )
 
@@ -96,19 +96,18 @@ class Forcing(Table, FormulaVector):
         (0.0, 0.0, 0.0),
     )
     rotation: Annotated[Values, reads(three_of_time)] = entry(
-        "angular velocity of the frame: -2 `rotation` x u acts on the fluid. On the Earth, with x to the east, y to"
-        " the north and z up: `[0, 7.29e-5 * cos(latitude), 7.29e-5 * sin(latitude)]`, as numbers. May [change in"
+        "angular velocity of the frame: -2 `rotation` x u acts on the fluid. On the Earth, with x east, y"
+        " north and z up: `[0, 7.29e-5 * cos(latitude), 7.29e-5 * sin(latitude)]`, as numbers. May [change in"
         " time](#values-that-change-in-time)",
         (0.0, 0.0, 0.0),
     )
     geostrophic_wind: Vector = entry(
-        "the velocity at which the Coriolis force balances a constant pressure gradient. That gradient, 2 `rotation` x"
-        " `geostrophic_wind`, drives the flow",
+        "the velocity at which the Coriolis force balances a constant pressure gradient, which drives the flow",
         (0.0, 0.0, 0.0),
     )
     bulk_velocity: BulkVelocity | None = optional(
-        "a table with `x`, `y`, `z`, or some of them: the mean velocity over the fluid along a periodic direction,"
-        " kept constant from the start by a uniform force. The log has the force as `force_x`, ...",
+        "the mean velocity over the fluid along periodic directions `x`, `y`, `z`, kept constant by a uniform"
+        " force. The log has the force as `force_x`, ...",
         otherwise="no force",
     )
 

@@ -28,7 +28,7 @@ class PictureTable(Across):
     """A picture of a slice, or of a surface on which a field has a value, drawn again and again."""
 
     name: GroupName = entry(
-        "of its files, `pictures/NAME_STEP.png`: letters, digits, hyphens and underscores",
+        "of its files, `pictures/NAME_STEP.png`",
         remedy="give the name of its files",
     )
     x: Number | None = optional(ACROSS)
@@ -39,7 +39,7 @@ class PictureTable(Across):
     field: Text = entry(
         "drawn on the slice or colouring the isosurface: a field, or a [derived one](#derived-fields)", SPEED
     )
-    every: Interval = entry("as `output.every`. Does not shorten steps. Time 0 is always recorded", Every(steps=100))
+    every: Interval = entry("interval of records, time 0 included", Every(steps=100))
     range: Annotated[tuple[float, float] | None, reads(_range)] = optional(
         "of the colours, the lower end first", otherwise="the range in each picture"
     )

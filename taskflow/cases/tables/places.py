@@ -44,7 +44,7 @@ class PlacedSide(SideTable):
     placing: ClassVar[frozenset[str]] = frozenset(("type", "name", "side", "box", "disk", "where", "scalars"))
 
     name: GroupName = entry(
-        "in the log and in reports: letters, digits, hyphens and underscores", remedy="give the opening a name"
+        "in the log and in reports", remedy="give the opening a name"
     )
     side: Text = entry("the side of the grid in which it is", remedy="give the side in which it is")
     box: Annotated[tuple[Vector, Vector] | None, reads(corners(flat=True))] = optional(

@@ -36,7 +36,7 @@ class PlaneTable(Across):
     i: Whole | None = optional(ACROSS)
     j: Whole | None = optional(ACROSS)
     k: Whole | None = optional(ACROSS)
-    every: Interval = entry("as `output.every`. Does not shorten steps", remedy="give an interval, as output.every")
+    every: Interval = entry("interval of records", remedy="give an interval, as output.every")
     fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
 
     @classmethod

@@ -45,9 +45,8 @@ class PressureTable(Table):
         otherwise="`red-black`",
     )
     precision: Literal["auto", "single", "double"] | None = optional(
-        "of `multigrid`: of the fields on its levels. `single` in a run of double precision moves less data for the"
-        " same tolerance. `auto`: `single` where a tolerance decides when a solve ends, else as `machine`. A resumed"
-        " run keeps its own",
+        "of `multigrid`: of the fields on its levels. `auto`: `single` with a tolerance, else as `machine`. A"
+        " resumed run keeps its own",
         otherwise="`auto`",
     )
     amalgamate: Whole | None = optional(
@@ -61,8 +60,8 @@ class PressureTable(Table):
         " bodies down to one cell",
     )
     forcing: Whole | None = optional(
-        "of `fft` around obstacles: the number of times a projection forces the velocity in them and solves again. A"
-        " divergence next to them remains, see [the method](../explanation/method.md#bodies)",
+        "of `fft` around obstacles: the number of forced solves in a projection. A divergence remains next to"
+        " them ([method](../explanation/method.md#bodies))",
         otherwise="4",
     )
 

@@ -40,7 +40,7 @@ def _points(value: object) -> tuple[tuple[float, float, float], ...]:
 
 GroupName = Annotated[str, reads(checked(text, lambda name: bool(_NAME.fullmatch(name)), NAMED))]
 PointList = Annotated[tuple[Vector, ...] | None, reads(_points)]
-OFTEN = "as `output.every`. Does not shorten steps. Time 0 is always recorded"
+OFTEN = "interval of records, time 0 included"
 FACES_AT = "a plane through the whole domain at this position. The nearest faces are used"
 PLACE = "position of the plane. The nearest layer of cells is recorded"
 
@@ -49,7 +49,7 @@ class RecordTable(Table):
     """Something with a group of its own in the store."""
 
     name: GroupName = entry(
-        "of its group in the store: letters, digits, hyphens and underscores",
+        "of its group in the store",
         remedy="give the name of its group in the store",
     )
 
@@ -73,7 +73,7 @@ class Probe(RecordTable):
         f"a list of at most {MOST_POINTS:,} points, three numbers each", otherwise="this or `line` is required"
     )
     line: Line | None = optional("instead of `points`: points on a line, see below")
-    every: Interval = entry("as `output.every`. Does not shorten steps. Time 0 is always recorded", Every(steps=10))
+    every: Interval = entry("interval of records, time 0 included", Every(steps=10))
     fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)
 
     @property

@@ -30,7 +30,7 @@ class StatisticsTable(Table):
     """Means and covariances in time."""
 
     start: NonNegative = entry("the time of the first sample", 0.0)
-    every: Interval = entry("as `output.every`: interval of samples. Does not shorten steps", Every(steps=10))
+    every: Interval = entry("interval of samples", Every(steps=10))
     fields: FieldNames = optional(
         "some of the fields that `output.fields` may have, `u`, `v` and `w` together", otherwise=EVERYTHING
     )
@@ -41,7 +41,7 @@ class StatisticsTable(Table):
         False,
     )
     write: Interval | None = optional(
-        "as `output.every`: interval of records, in addition to the end", otherwise="only at the end"
+        "interval of records, in addition to the end", otherwise="only at the end"
     )
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
@@ -73,10 +73,10 @@ class SpectrumTable(RecordTable):
         remedy='give the direction, x, y or z, or "all"',
     )
     start: NonNegative = entry("the time of the first sample", 0.0)
-    every: Interval = entry("as `output.every`: interval of samples. Does not shorten steps", Every(steps=10))
+    every: Interval = entry("interval of samples", Every(steps=10))
     write: Interval | None = optional(
-        "as `output.every`: interval of records, in addition to the end. A record is the mean over the samples since"
-        " the last one. Equal to `every`: instantaneous spectra",
+        "interval of records, in addition to the end. A record is the mean over the samples since the last"
+        " one. Equal to `every`: instantaneous spectra",
         otherwise="only at the end",
     )
     fields: FieldNames = optional("as `output.fields`", otherwise=EVERYTHING)

@@ -68,9 +68,8 @@ class Linear(Table):
     )
     sweeps: Whole = entry("of `correction`: number of sweeps in an outer iteration", 4)
     ordering: Annotated[Literal["tiles", "hyperplanes", "blocks", "jacobi"], reads(_ordering)] = entry(
-        "coupling of neighbours in the factors: `tiles` of 8 x 8 x 8 cells, in two dimensions 16 x 16, `hyperplanes`"
-        " of charts that are not cut, `blocks`, hyperplanes of the part of a chart in a block, so that last bits depend"
-        " on the blocks, or `jacobi`, no coupling",
+        "coupling of neighbours in the factors: `tiles` of 8 x 8 x 8 cells, `hyperplanes` of charts that are"
+        " not cut, `blocks`, hyperplanes of the part of a chart in a block, or `jacobi`, no coupling",
         "tiles",
     )
     precision: Precision = entry("of the stored factors, and of the vectors of `gmres`", "single")

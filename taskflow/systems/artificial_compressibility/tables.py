@@ -90,13 +90,14 @@ class Inner(Table):
     """Steps of pseudo-time within a step of real time."""
 
     tolerance: Annotated[float, Field(gt=0, lt=1), reads(share(LEFT))] = entry(
-        "a step ends when the residuals of momentum, heat and scalars have fallen to this fraction of their initial"
-        " values, and max abs(div u) is at most 1e-4 of the reference speed over the length of the smallest side",
+        "a step ends when the residuals of momentum, heat and scalars have fallen to this fraction of their"
+        " initial values, and max abs(div u) is at most 1e-4 `reference_speed` over the length of the smallest"
+        " side",
         1e-3,
     )
     iterations: Whole | None = optional(
-        "maximum number of pseudo-time steps, in groups of 10 explicit or 2 implicit ones between checks. If it is not"
-        " enough a warning is printed, and after five such steps in a row the run fails",
+        "maximum number of pseudo-time steps. If it is not enough a warning is printed, and after five such"
+        " steps in a row the run fails",
         otherwise="1000, with `implicit` marching 50",
     )
 
@@ -111,8 +112,8 @@ class MarchTime(Table):
     """End of the march: the steady state, or in real time."""
 
     steady: Annotated[float, Field(gt=0, lt=1), reads(_steady)] | None = optional(
-        "march to the steady state: the run ends when the root mean square residual of each equation, over its largest"
-        " value so far, falls to this number",
+        "march to the steady state: the run ends when the root mean square residual of each equation has"
+        " fallen to this fraction of its largest value",
         otherwise="the run is in real time",
     )
     end: Positive | None = optional("in real time: the final time", otherwise="given by `steps`")

@@ -130,8 +130,8 @@ class TwoPhaseTable(Table):
         "levelset",
     )
     initial: Annotated[Profile | None, reads(_initial)] = optional(
-        "positive in phase 1, 0 on the interface: an [expression](#initial), not necessarily a distance, or the number"
-        " 0 or 1, the fraction of phase 1 everywhere. In Python also a function f(x, y, z)",
+        "an [expression](#initial), positive in phase 1 and 0 on the interface, or the number 0 or 1, the"
+        " fraction of phase 1 everywhere. In Python also a function f(x, y, z)",
         otherwise="this or `shapes` is required",
     )
     shapes: tuple[PhaseShape, ...] | None = optional(

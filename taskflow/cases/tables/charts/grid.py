@@ -50,7 +50,7 @@ class BodyFittedGrid(Table):
     _openings: ChartOpenings = PrivateAttr(())
 
     shape: Text | None = optional(
-        f"a shape by formula, with its keys in this table: {', '.join(f'`{name}`' for name in SHAPES)}",
+        "a shape by formula, with its keys in this table",
         otherwise=f"`{PLAIN}`, without a `file`",
     )
     file: Text | None = optional(
