@@ -1,6 +1,6 @@
-"""Writes the tables of keys into docs/reference/case.md, from the models that read a case.
+"""Writes the tables of keys into docs/reference/case.md and case_charts.md, from the models that read a case.
 
-In the page a table stands between `<!-- keys of NAME -->` and `<!-- end -->`, NAME being that of the model.
+In a page a table stands between `<!-- keys of NAME -->` and `<!-- end -->`, NAME being that of the model.
 """
 
 import re
@@ -14,7 +14,8 @@ from taskflow.geometry.grids import SHAPES
 from taskflow.systems.artificial_compressibility.system import CompressibilitySystem
 from taskflow.systems.two_phase.system import TwoPhaseSystem
 
-PAGE = Path(__file__).parent / "reference" / "case.md"
+REFERENCE = Path(__file__).parent / "reference"
+PAGES = {REFERENCE / "case.md": "", REFERENCE / "case_charts.md": "case.md"}  # and the page to which `(#name)` leads
 PLACE = re.compile(r"(<!-- (?:keys of (\w+)(?:: ([\w ]+))?|shapes) -->\n\n).*?<!-- end -->", re.S)
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 OWN = {  # what a file has for values of our own types
@@ -30,8 +31,8 @@ OWN = {  # what a file has for values of our own types
 PLURAL = {"number or expression": "numbers or expressions"}
 
 
-def updated(page: str) -> str:
-    """The page with its tables as they have to be."""
+def updated(page: str, home: str) -> str:
+    """Return a page with its tables, whose links within a page lead to `home`."""
     models = {"Case": described(), **described()["$defs"]}
     for system in (TwoPhaseSystem, CompressibilitySystem):
         for table_of, kind in own_tables(system).items():
@@ -39,7 +40,7 @@ def updated(page: str) -> str:
 
     def written(match: re.Match[str]) -> str:
         made = table(models[match[2]], models, (match[3] or "").split()) if match[2] else shapes()
-        return f"{match[1]}{made}\n\n<!-- end -->"
+        return f"{match[1]}{made.replace('](#', f']({home}#')}\n\n<!-- end -->"
 
     return PLACE.sub(written, page)
 
@@ -145,4 +146,5 @@ def written(default: Any) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for place, linked in PAGES.items():
+        place.write_text(updated(place.read_text(encoding="utf-8"), linked), encoding="utf-8")
