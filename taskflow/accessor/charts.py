@@ -65,7 +65,7 @@ class ChartsAccessor:
         -------
         xarray.DataTree
         """
-        return on_charts.speed(self._tree)
+        return on_charts.derived(self._tree, SPEED)
 
     def field(self, name: str) -> xr.DataTree:
         """Return a derived field: "speed", "vorticity", "vorticity_x", ..., "Q", "lambda2".

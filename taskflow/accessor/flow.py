@@ -185,9 +185,7 @@ class FlowAccessor:
         """
         from taskflow.analysis.interface import POINT_DATA, interface
 
-        if time is not None and "time" not in self._ds.dims:
-            raise BadInput(f"time = {time:g}: this dataset is of one time; omit it")
-        one = of_cells(last(self._ds) if time is None else at_time(self._ds, time), "c")
+        one = of_cells(self._snapshot(time), "c")
         return interface(one, field, value, [name for name in POINT_DATA if name in one and name != field])
 
     def droplets(self, time: float | None = None, phase: int = 1) -> xr.Dataset:
@@ -218,9 +216,7 @@ class FlowAccessor:
         """
         from taskflow.analysis.droplets import droplets
 
-        if time is not None and "time" not in self._ds.dims:
-            raise BadInput(f"time = {time:g}: this dataset is of one time; omit it")
-        return droplets(of_cells(last(self._ds) if time is None else at_time(self._ds, time)), phase)
+        return droplets(of_cells(self._snapshot(time)), phase)
 
     def streamlines(self, plane: str | None = None) -> Figure:
         """Draw the velocity magnitude on a plane of the last snapshot, with streamlines.
@@ -361,6 +357,11 @@ class FlowAccessor:
         xarray.Dataset
         """
         return spectra.over_time(self._ds)
+
+    def _snapshot(self, time: float | None) -> xr.Dataset:
+        if time is not None and "time" not in self._ds.dims:
+            raise BadInput(f"time = {time:g}: this dataset is of one time; omit it")
+        return last(self._ds) if time is None else at_time(self._ds, time)
 
     @property
     def _cells(self) -> xr.Dataset:

@@ -28,11 +28,6 @@ def fields_of(records: xr.DataTree) -> list[str]:
     return [name for name in cells if name != SOLID]
 
 
-def speed(records: xr.DataTree) -> xr.DataTree:
-    """Return the magnitude `speed` of the velocity in each cell. Raises BadInput if a component was not recorded."""
-    return derived(records, SPEED)
-
-
 def derived(records: xr.DataTree, name: str) -> xr.DataTree:
     """Return the record of a derived field in each cell, named as in `taskflow.common.derived_names`.
 
