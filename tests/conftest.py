@@ -46,6 +46,18 @@ def small_copies() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def shared(tmp_path, monkeypatch):
+    """A TMPDIR of a machine, where another user has made the folder that Dask looks for."""
+    folder = tmp_path / "temporary"
+    (folder / "dask-scratch-space").mkdir(parents=True)
+    folder.chmod(0o1777)
+    (folder / "dask-scratch-space").chmod(0o777)
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
 def pytest_collection_finish() -> None:
     """Thousands of tests stay until the end: whoever collects garbage need not go through them again and again."""
     gc.collect()

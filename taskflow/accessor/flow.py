@@ -152,9 +152,7 @@ class FlowAccessor(DerivedFields[xr.DataArray]):
         """
         from taskflow.analysis.interface import POINT_DATA, interface
 
-        if time is not None and "time" not in self._ds.dims:
-            raise BadInput(f"time = {time:g}: this dataset is of one time; omit it")
-        one = of_cells(last(self._ds) if time is None else at_time(self._ds, time), "c")
+        one = of_cells(self._snapshot(time), "c")
         return interface(one, field, value, [name for name in POINT_DATA if name in one and name != field])
 
     def droplets(self, time: float | None = None, phase: int = 1) -> xr.Dataset:
@@ -185,9 +183,7 @@ class FlowAccessor(DerivedFields[xr.DataArray]):
         """
         from taskflow.analysis.droplets import droplets
 
-        if time is not None and "time" not in self._ds.dims:
-            raise BadInput(f"time = {time:g}: this dataset is of one time; omit it")
-        return droplets(of_cells(last(self._ds) if time is None else at_time(self._ds, time)), phase)
+        return droplets(of_cells(self._snapshot(time)), phase)
 
     def wall_shear(self, face: str) -> xr.Dataset:
         """Return the shear stress over density on a wall, at the centres of its faces.
@@ -311,6 +307,11 @@ class FlowAccessor(DerivedFields[xr.DataArray]):
         xarray.Dataset
         """
         return spectra.over_time(self._ds)
+
+    def _snapshot(self, time: float | None) -> xr.Dataset:
+        if time is not None and "time" not in self._ds.dims:
+            raise BadInput(f"time = {time:g}: this dataset is of one time; omit it")
+        return last(self._ds) if time is None else at_time(self._ds, time)
 
     @property
     def _cells(self) -> xr.Dataset:

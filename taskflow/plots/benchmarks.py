@@ -1,10 +1,4 @@
-"""Pictures of benchmark results of `taskflow bench`.
-
-- scaling: throughput of many devices relative to one device
-- the papers' campaign, with arithmetic, energy and cost
-- time of pressure solvers against their residuals
-- the two-phase figures of P. Zaspel and M. Griebel (2011)
-"""
+"""Pictures of benchmark results of `taskflow bench`: throughput of many devices relative to one device."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ import signal
 import sys
 import tempfile
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -26,6 +25,7 @@ from taskflow.runs.estimate import estimate  # with all that a check needs, so t
 from taskflow.runtime.machine import copy_bandwidth
 from taskflow.runtime.machine.kernel.compile_host import cache_folder, compiler
 from tests.cli.damaged import place
+from tests.cli.forking import fork
 from tests.cli.mutants import mutants
 from tests.cli.spoiled import spoiled
 from tests.data.cases import FOLDER
@@ -81,9 +81,7 @@ def _wrong(code: int, most: int, said: str) -> str:
 
 def _measured(folder: Path) -> tuple[int, float, int]:
     """Exit code, seconds of processor time and largest memory of `taskflow check case.toml` in a folder."""
-    child = os.fork()
-    if child == 0:
-        _check(folder)
+    child = fork(partial(_check, folder), folder / "said")
     process, spent, since = psutil.Process(child), 0.0, time.monotonic()
     while True:
         ended, status, usage = os.wait4(child, os.WNOHANG)
@@ -96,26 +94,12 @@ def _measured(folder: Path) -> tuple[int, float, int]:
         time.sleep(0.01)
 
 
-def _check(folder: Path) -> None:
-    """In a process of its own, which ends here."""
-    code = 70
-    try:
-        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST + 5))
-        os.chdir(folder)
-        said = os.open("said", os.O_CREAT | os.O_WRONLY)
-        os.dup2(said, 1)
-        os.dup2(said, 2)
-        sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
-        warnings.simplefilter("error", RuntimeWarning)
-        app(["check", "case.toml"], prog_name="taskflow")
-    except SystemExit as error:
-        code = error.code if isinstance(error.code, int) else 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+def _check(folder: Path) -> int:
+    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST + 5))
+    os.chdir(folder)
+    warnings.simplefilter("error", RuntimeWarning)
+    app(["check", "case.toml"], prog_name="taskflow")
+    return 70
 
 
 if __name__ == "__main__":

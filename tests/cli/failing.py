@@ -14,7 +14,6 @@ import json
 import os
 import sys
 import threading
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -26,6 +25,7 @@ from taskflow.cli.app import app
 from taskflow.runs.estimate import estimate
 from taskflow.runtime.machine import copy_bandwidth
 from taskflow.runtime.machine.kernel.compile_host import cache_folder, compiler
+from tests.cli.forking import fork
 from tests.runs.going_on import contents
 
 assert command  # and all that a run needs
@@ -66,24 +66,7 @@ MODELS = {
 
 def forked(act: Callable[[], int], said: Path) -> int:
     """How a process ends that does something; what it says is in a file."""
-    child = os.fork()
-    if child == 0:
-        code = 70
-        try:
-            file = os.open(said, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
-            os.dup2(file, 1)
-            os.dup2(file, 2)
-            sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
-            code = act()
-        except SystemExit as error:
-            code = error.code if isinstance(error.code, int) else int(error.code is not None)
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return os.waitstatus_to_exitcode(os.waitpid(fork(act, said), 0)[1])
 
 
 def _left(path: Path) -> tuple[dict[str, bytes], str]:

@@ -14,20 +14,8 @@ import h5py
 import numpy as np
 import pytest
 
-SLAB = """
-[grid]
-cells = [8, 8, 8]
-lengths = [1.0, 1.0, 1.0]
-[fluid]
-viscosity = 0.01
-[boundaries]
-x = "periodic"
-y = "periodic"
-z_min = "wall"
-z_max = "slip"
-[time]
-steps = 3
-"""
+from tests.everyday.cases import SLAB
+
 # Each takes more than a second, and others of its kind are quick.
 LONG = ("unpacks.zarr", "rows.csv", "lists.toml", "fan.obj", "mixed.obj", "tables.toml")
 FILES = {}  # by name: what writes it, and the case that reads it, where it is no grid

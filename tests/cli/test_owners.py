@@ -44,18 +44,6 @@ DISTRIBUTE = (
 )
 
 
-@pytest.fixture
-def shared(tmp_path, monkeypatch):
-    """A TMPDIR of a machine, where another user has made the folder that Dask looks for."""
-    folder = tmp_path / "temporary"
-    (folder / "dask-scratch-space").mkdir(parents=True)
-    folder.chmod(0o1777)
-    (folder / "dask-scratch-space").chmod(0o777)
-    monkeypatch.setenv("TMPDIR", str(folder))
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
-    return folder
-
-
 def watched(tmp_path, *words):
     """What the processes of a command did that runs in a folder where others can place modules."""
     (tmp_path / "watch").mkdir()

@@ -10,6 +10,7 @@ import pytest
 from taskflow.common.errors import BadInput
 from taskflow.common.hexahedra import cell_volumes
 from taskflow.geometry.grids import read_grid
+from tests.everyday.cases import LID
 from tests.everyday.hdf5 import box, nodes, replaced
 
 
@@ -139,23 +140,6 @@ def test_a_plane_of_plot3d_is_refused(here):
 
 # ------------------------------------------------------------------------------------------------------- tables
 
-LID = """
-[grid]
-cells = [8, 1, 8]
-lengths = [1.0, 0.125, 1.0]
-[fluid]
-viscosity = 0.02
-[boundaries]
-x = "periodic"
-y = "periodic"
-z_min = "wall"
-z_max = { type = "wall", velocity = ["vel.csv", 0, 0] }
-[time]
-end = 0.2
-step = 0.05
-[machine]
-threads = 1
-"""
 READ = {
     "plain": b"0,0\n1,1\n", "mark and carriage returns": b"\xef\xbb\xbf0,0\r\n1,1\r\n",
     "header": b"time,speed\n0,0\n1,1\n\n", "blanks": b" 0 , 0\n1 ,1 \n", "exponents": b"0,0\n1E0,1.0e+00\n",
@@ -171,7 +155,7 @@ REFUSED = {
 def test_tables_as_spreadsheets_write_them(here, command, what):
     folder = here / "a b é #1"
     folder.mkdir()
-    (folder / "case.toml").write_text(LID)
+    (folder / "case.toml").write_text(LID.format(lid='"vel.csv"', end=0.2, more=""))
     (folder / "vel.csv").write_bytes({**READ, **REFUSED}[what])
     status, told = command("check", folder / "case.toml")
     assert status == (0 if what in READ else 2), told

@@ -11,28 +11,10 @@ from pathlib import Path
 import pytest
 
 import taskflow as tf
-from tests.everyday.cases import PERIODIC, SLAB
+from tests.everyday.cases import LID, PERIODIC, SLAB
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-LID = """
-[grid]
-cells = [8, 1, 8]
-lengths = [1.0, 0.125, 1.0]
-[fluid]
-viscosity = 0.02
-[boundaries]
-x = "periodic"
-y = "periodic"
-z_min = "wall"
-z_max = {{ type = "wall", velocity = [{lid}, 0, 0] }}
-[time]
-end = {end}
-step = 0.05
-[machine]
-threads = 1
-{more}
-"""
 SURROUNDINGS = {
     "another locale and time zone": 'LC_ALL=de_DE.UTF-8 TZ=Pacific/Kiritimati $T run e.toml -q --force',
     "no locale": "LC_ALL=C $T run e.toml -q --force", "no home": "env -u HOME $T run e.toml -q --force",

@@ -53,12 +53,8 @@ class Causes(Outlook):
         carried = carried_rate(self._sim, self._model, self._inflows)
         return np.maximum(carried, drawn_rate(self._model, times))
 
-    @property
-    def onset(self) -> Onset:
-        return self._onset
-
     @cached_property
-    def _onset(self) -> Onset:
+    def onset(self) -> Onset:
         """The estimated motion that begins immediately in a fluid at rest. Time-dependent numbers count with their
         largest value in the run. Pressure balances a force along a closed direction.
         """

@@ -14,18 +14,6 @@ from taskflow.runtime.cluster.placement import by_scheduler_file
 from taskflow.runtime.cluster.slurm import Slurm, _cluster
 
 
-@pytest.fixture
-def shared(tmp_path, monkeypatch):
-    """A TMPDIR of a machine, where another user has made the folder that Dask looks for."""
-    folder = tmp_path / "temporary"
-    (folder / "dask-scratch-space").mkdir(parents=True)
-    folder.chmod(0o1777)
-    (folder / "dask-scratch-space").chmod(0o777)
-    monkeypatch.setenv("TMPDIR", str(folder))
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
-    return folder
-
-
 def paths(dask_worker=None, dask_scheduler=None):
     """What a process imports from, and where its server keeps files."""
     return [*sys.path, (dask_worker or dask_scheduler).local_directory]
