@@ -1,7 +1,10 @@
 """A simulation that Python drives: as far as it is told, the same to the bit, in order however it ends."""
 
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import dask
 import numpy as np
@@ -19,6 +22,7 @@ from tests.cases.on_charts import case as on_charts
 from tests.runs.going_on import assert_same_run, steps
 from tests.runs.test_restart import stirred
 from tests.runtime.cluster.waiting import press_ctrl_c
+from tests.speed import SOON
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +155,21 @@ def test_a_callback_stops_the_run_and_drives_nothing(client, tmp_path):
         simulation.run()
         assert simulation.iteration == 6
     assert simulation.close().report["reason"] == "stop() was called at step 6"
+
+
+def test_a_script_that_leaves_it_open_ends(tmp_path):
+    """Its state is written, as by `close`."""
+    script = """
+import sys, taskflow as tf
+simulation = tf.Simulation(tf.Case.load(sys.argv[1], ["grid.cells=[16,1,16]"]), output="run")
+simulation.step(3)
+"""
+    example = Path(tf.__file__).parents[1] / "examples" / "cavity.toml"
+    command = [sys.executable, "-c", script, example]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=10 * SOON)
+    assert (done.returncode, done.stderr) == (0, "")
+    report = tf.Run.open(tmp_path / "run").report
+    assert (report["ended"], report["reason"]) == ("interrupted", "it was closed at step 3")
 
 
 def test_what_the_body_raises_is_the_reason(client, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +14,7 @@ from os import PathLike
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 from taskflow.cases import Case
 from taskflow.cases.formulas.values import number, positive, whole
@@ -143,6 +145,7 @@ class DrivenRun(RunRecords):
                     self._end(f"{type(error).__name__}: {error}")
                 raise
             self._opened = stack.pop_all()
+        _open.add(self)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if error is not None and not self._reason:
@@ -192,6 +195,7 @@ class DrivenRun(RunRecords):
                 with self._call("close()"):
                     self._end(reason)
         finally:
+            _open.discard(self)
             self._over, self._closed = self._over or "it has failed", True
             with self._opened:
                 for recorded in self._recorded.values():
@@ -320,3 +324,16 @@ class DrivenRun(RunRecords):
         finally:
             with self._reading:
                 self._busy = busy
+
+
+_open = WeakSet[DrivenRun]()
+
+
+def _close_all() -> None:
+    """End simulations that a script has left open: their release after the end of their threads would never return."""
+    for one in [*_open]:
+        one.close()
+
+
+# Functions of `atexit` come after the end of executors, which write the state.
+threading._register_atexit(_close_all)  # type: ignore[attr-defined]
