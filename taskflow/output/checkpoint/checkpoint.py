@@ -1,6 +1,6 @@
-"""Checkpoints on disk: pieces of fields in one file per block, and a manifest that lists them.
+"""Checkpoints on disk: pieces of fields in one file per host, and a manifest that lists them.
 
-    checkpoints/step-000000200/block-00000.bin ...      values, piece after piece
+    checkpoints/step-000000200/block-00000.bin ...      values, piece after piece, named after a host's first block
     checkpoints/step-000000200/manifest.json            the rest of the state, and size, CRC-32C and pieces of each file
 
 A checkpoint is written under a unique hidden name, forced to disk and then renamed, so it is complete or absent. Later
@@ -15,7 +15,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.output.disk.damage import PIECE, Damaged, crc32c, file_size
-from taskflow.output.disk.disk import on_disk, sync_folder, write_synced
+from taskflow.output.disk.disk import locked, on_disk, replace_synced, sync_folder, write_synced
 from taskflow.output.log import plain
 from taskflow.runtime.regions import Box, Field, triple
 
@@ -35,6 +36,7 @@ MANIFEST = "manifest.json"
 MOST = 2**28  # bytes of a manifest that is read
 FARTHEST = 2**31  # cells from the origin
 READERS = 8  # files verified concurrently
+TOGETHER = 64  # blocks that write one file at most: each writes the list of pieces again
 DTYPES = frozenset(("<f4", "<f8"))  # of fields, as a run has them
 BLOCK, CRC, ROLE = re.compile(r"block-\d{5,9}\.bin"), re.compile("[0-9a-f]{8}"), re.compile(r"[^\x00-\x1f]{1,200}")
 NAME = re.compile(r"step-(\d+)")
@@ -43,24 +45,29 @@ Values = tuple[str, Box, np.ndarray]  # a role, cells, and an array [z, y, x] of
 
 
 class Checkpoints:
-    """Folder of a run's checkpoints. `token` distinguishes the drafts of this run from others."""
+    """Folder of a run's checkpoints. `token` distinguishes the drafts of this run from others. Up to
+    `TOGETHER` blocks of a host write one file. `hosts`: the host of each block, by default a different one for each.
+    """
 
-    def __init__(self, path: Path, token: str) -> None:
-        self.path, self._token = path, token
+    def __init__(self, path: Path, token: str, hosts: Sequence[int] = ()) -> None:
+        self.path, self._token, self._first = path, token, first_blocks(hosts)
 
     def write(self, step: int, block: int, values: Iterable[Values], state: Mapping[str, Any] | None = None) -> None:
         """Write a block's part of the checkpoint of a step, array after array. One block also passes the rest of the
         state.
 
-        Raises RunFailed if the disk is full.
+        Another block of the host waits and appends its part. Raises RunFailed if the disk is full.
         """
-        draft, name = self._draft(step), f"block-{block:05}"
+        draft, name = self._draft(step), f"block-{self._first[block] if self._first else block:05}"
+        about, part = draft / f"{name}.json", dict[str, Any]()
         with on_disk(f"checkpoint of step {step} in {self.path}"):
             draft.mkdir(parents=True, exist_ok=True)
-            about = {"name": f"{name}.bin", "bytes": 0, "crc32c": f"{0:08x}", "pieces": []}
-            write_synced(draft / f"{name}.bin", _parts(values, about))
-            part = {"file": about, **({"state": plain(state)} if state else {})}
-            write_synced(draft / f"{name}.json", [json.dumps(part).encode()])
+            with locked(draft / f"{name}.bin"):
+                if about.exists():
+                    part = json.loads(about.read_bytes())
+                file = part.setdefault("file", {"name": f"{name}.bin", "bytes": 0, "crc32c": f"{0:08x}", "pieces": []})
+                write_synced(draft / file["name"], _parts(values, file), file["bytes"])
+                replace_synced(about, json.dumps({**part, **({"state": plain(state)} if state else {})}))
 
     def commit(self, step: int, keep: int) -> None:
         """Turn the parts of all blocks for a step into a checkpoint, and delete all but the newest `keep`.
@@ -112,13 +119,23 @@ class Checkpoints:
             shutil.rmtree(path.rename(self.path / f".{path.name}.old.{self._token}"))
 
 
+def first_blocks(hosts: Sequence[int]) -> list[int]:
+    """Return for each block the first block that writes to the same file."""
+    counts, firsts = Counter[int](), dict[tuple[int, int], int]()
+    blocks = []
+    for block, host in enumerate(hosts):
+        blocks.append(firsts.setdefault((host, counts[host] // TOGETHER), block))
+        counts[host] += 1
+    return blocks
+
+
 def _step(path: Path) -> int:
     return int(path.name.removeprefix("step-"))
 
 
 def _parts(values: Iterable[Values], about: dict[str, Any]) -> Iterator[memoryview]:
-    """Yield the bytes of a block's file, array after array, and update its manifest entry: size, checksum, pieces."""
-    crc = 0
+    """Yield the bytes to append to a file, array after array, and update its manifest entry: size, checksum, pieces."""
+    crc = int(about["crc32c"], 16)
     for role, box, array in values:
         data = np.ascontiguousarray(array)
         if array.dtype.str not in DTYPES:

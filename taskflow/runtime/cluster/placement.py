@@ -19,6 +19,7 @@ from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
+from urllib.parse import urlsplit
 
 from taskflow.common.errors import BadArgument, BadInput
 from taskflow.common.ownership import weakness
@@ -243,6 +244,13 @@ def crowding(threads: int, where: Sequence[Place]) -> str | None:
                 f" machine.blocks{' or machine.threads' if threads > 1 else ''}"
             )
     return None
+
+
+def host_numbers(where: Sequence[Place]) -> tuple[int, ...]:
+    """Return the number of each block's host, by the address of its process."""
+    names = [urlsplit(place.worker).hostname for place in where]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return tuple(map(numbers.__getitem__, names))
 
 
 def copying(threads: int, where: Sequence[Place], device: str) -> dict[int, int]:

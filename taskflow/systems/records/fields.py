@@ -43,7 +43,7 @@ class PlaneLayers:
 @dataclass(frozen=True)
 class GroupPlace:
     """The place of records: a group of a store, which a block fills through its writer, after the records of `times`.
-    `guard` is called before the store is changed.
+    `guard` is called before the store is changed. `token`: a name unique to this run.
     """
 
     path: Path
@@ -52,6 +52,7 @@ class GroupPlace:
     writer: Writer
     times: Iterable[float] = ()
     guard: Guard = unguarded
+    token: str = ""
 
 
 class Recording(ABC):
@@ -155,7 +156,9 @@ class FieldRecording(Recording):
         partition, files = place.shard.partition, place.writer.files
         charts, cells = layers or partition.region.charts, partition.cells_of(place.shard.block)
         self._computed = computed
-        self._output = BlockStore(place.path, charts, cells, place.group, files=files, guard=place.guard)
+        self._output = BlockStore(
+            place.path, charts, cells, place.group, files=files, guard=place.guard, token=place.token
+        )
 
     def _copy(self, index: int) -> None:
         self.place.writer.reserve()
