@@ -106,6 +106,16 @@ def test_to_the_bit_on_the_same_blocks(solver, scheme, whole, tmp_path):
     assert steps(tmp_path / "run") == [9, 8]
 
 
+def test_to_the_bit_on_other_hosts(whole, tmp_path):
+    """Blocks share files with others after the restart, and the store is recut for them."""
+    go(stirred(), tmp_path / "run", (2, 1, 2), kill=6, hosts=(0, 0, 1, 1))
+    assert len(list((tmp_path / "run/checkpoints/step-000000004").glob("*.bin"))) == 2
+    go(stirred(), tmp_path / "run", (2, 1, 2), resume=True, hosts=(0, 1, 0, 1))
+    assert_same_run(tmp_path / "run", whole(blocks=(2, 1, 2)))
+    assert steps(tmp_path / "run") == [9, 8]
+    assert not list((tmp_path / "run").rglob("*.partial"))
+
+
 CHANNEL = {
     "x_min": {"type": "inflow", "velocity": ["1 + 0.3 * sin(9*t) * z", 0, 0], "temperature": 1.0}, "x_max": "outflow",
     "y": "periodic", "z_min": "wall", "z_max": {"type": "wall", "temperature": 0.0},
@@ -392,13 +402,13 @@ def test_a_full_disk(when, tmp_path, whole, monkeypatch):
 
     write = checkpoint.write_synced
 
-    def full(path, parts):
+    def full(path, parts, begin=0):
         manifest = path.name == "manifest.json"
         named = path.name == "block-00001.bin" if "1" in when else manifest == (when == "manifest")
         if "step-000000008" in str(path) and named:
             path.write_bytes(b"half")
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        write(path, parts)
+        write(path, parts, begin)
 
     with monkeypatch.context() as patched:
         patched.setattr(checkpoint, "write_synced", full)
