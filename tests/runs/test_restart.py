@@ -23,7 +23,7 @@ from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box
-from tests.runs.going_on import Killed, assert_same_run, contents, go, steps
+from tests.runs.going_on import Killed, assert_same_run, contents, found, go, steps
 
 BOX = {
     "x_min": "wall", "x_max": {"type": "wall", "velocity": [0.0, 0.5, 0.2], "temperature": 1.0}, "y": "periodic",
@@ -416,6 +416,28 @@ def test_a_full_disk(when, tmp_path, whole, monkeypatch):
             go(stirred(), tmp_path / "run", (1, 1, 2))
     assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["step-000000004"]
     go(stirred(), tmp_path / "run", (1, 1, 2), resume=True)
+    assert_same_run(tmp_path / "run", whole(blocks=(1, 1, 2)))
+
+
+def test_a_full_disk_amid_a_shard_of_two_blocks(tmp_path, whole, monkeypatch):
+    """The block whose chunks do not fit reports why. No draft stays, and the run is resumed with the same bits."""
+    from taskflow.output.store import packing
+
+    fill, calls = packing._fill, []
+
+    def full(file, index, chunks):
+        calls.append(file.name)
+        fill(file, index, chunks)
+        if len(calls) == 12:  # of 4 for each snapshot
+            raise OSError(errno.ENOSPC, "No space left on device", file.name)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(packing, "_fill", full)
+        with pytest.raises(RunFailed, match=r"snapshot 2 in .*: No space left on device"):
+            go(stirred(), tmp_path / "run", (1, 1, 2), hosts=(0, 0))
+    assert not list((tmp_path / "run").rglob("*.partial"))
+    assert found(tmp_path / "run").sizes["time"] == 2
+    go(stirred(), tmp_path / "run", (1, 1, 2), resume=True, hosts=(0, 0))
     assert_same_run(tmp_path / "run", whole(blocks=(1, 1, 2)))
 
 
