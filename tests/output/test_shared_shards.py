@@ -3,6 +3,7 @@
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -34,11 +35,11 @@ def write(path: Path, layout, block: int, index: int = 0, token: str = "run") ->
     store.write(index, values_of(store, index))
 
 
-def written(path: Path, layout, pool) -> Path:
-    """A store of one snapshot, of which the blocks write their parts at the same time."""
+def written(path: Path, layout) -> Path:
+    """A store of one snapshot, of which some blocks write their parts at the same time."""
     store = create(path, layout, WRITTEN)
-    with pool as workers:
-        list(workers.map(partial(write, path, layout), range(len(layout.blocks))))
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(partial(write, path, layout), range(len(layout.blocks))))
     store.commit(0, 0.5)
     store.finish()
     return path
@@ -54,16 +55,28 @@ def assert_right(path: Path, layout) -> None:
 def test_64_blocks_on_8_hosts_write_8_files_for_each_field(tmp_path, periodic, count):
     """With walls also four files for the last faces of each velocity."""
     layout = layout_of(**CUBE, periodic=periodic, hosts=EIGHTS)
-    path = written(tmp_path / "s", layout, ThreadPoolExecutor(8))
+    path = written(tmp_path / "s", layout)
     assert len(files(path)) == count == sum(array.files for array in layout.arrays.values())
     assert_right(path, layout)
 
 
+def write_all(path: Path, layout, met, block: int) -> None:
+    """Write one block's part of as many snapshots as there is room for, while the other blocks do so."""
+    met.wait()
+    for index in range(layout.slots):
+        write(path, layout, block, index)
+
+
 def test_processes_of_a_host_write_one_shard(tmp_path):
-    layout = layout_of((8, 6, 12), (1, 2, 3), hosts=(5,) * 6, fields=("u", "w", "p"))
-    path = written(tmp_path / "s", layout, ProcessPoolExecutor(3, get_context("forkserver")))
-    assert len(files(path)) == 3
-    assert_right(path, layout)
+    layout = layout_of((8, 6, 12), (1, 1, 3), hosts=(5,) * 3, fields=("u", "w"), slots=20)
+    path, context = tmp_path / "s", get_context("forkserver")
+    create(path, layout, WRITTEN)
+    with context.Manager() as manager, ProcessPoolExecutor(3, context) as pool:
+        list(pool.map(partial(write_all, path, layout, manager.Barrier(3)), range(3)))
+    assert len(files(path)) == 2 * 20
+    for index, field in product(range(20), layout.fields):
+        stored = zarr.open_array(path / field, mode="r")[index]
+        np.testing.assert_array_equal(stored, value(field, index, Box.of(layout.shape(field)[::-1])))
 
 
 @pytest.mark.parametrize(("hosts", "count"), [
@@ -133,7 +146,7 @@ def test_a_shard_is_whole_or_absent_after_any_failed_call(tmp_path, monkeypatch,
 
 def test_a_damaged_shard_of_several_blocks_is_refused(tmp_path):
     layout = layout_of((8, 6, 12), (1, 1, 3), hosts=(0,) * 3)
-    path = written(tmp_path / "s", layout, ThreadPoolExecutor(2))
+    path = written(tmp_path / "s", layout)
     (shard,) = files(path, "p")
     whole = shard.read_bytes()
     for place in (10, len(whole) // 2, len(whole) - 3):
@@ -150,7 +163,7 @@ def test_a_damaged_shard_of_several_blocks_is_refused(tmp_path):
 ])
 def test_a_store_is_cut_for_other_hosts(tmp_path, before, after, copied):
     layout = layout_of((8, 6, 12), (1, 1, 4), hosts=before)
-    path = written(tmp_path / "s", layout, ThreadPoolExecutor(2))
+    path = written(tmp_path / "s", layout)
     files_before, inode = len(files(path, "p")), path.stat().st_ino
     others = replace(layout, hosts=after)
     reshard(path, [others])
