@@ -400,17 +400,18 @@ def test_a_full_disk(when, tmp_path, whole, monkeypatch):
     """A named error; what was committed before can be read, and gone on from."""
     from taskflow.output.checkpoint import checkpoint
 
-    write = checkpoint.write_synced
+    write, synced = checkpoint.write_parts, checkpoint.write_synced
 
-    def full(path, parts, begin=0):
+    def full(path, *parts):
         manifest = path.name == "manifest.json"
         named = path.name == "block-00001.bin" if "1" in when else manifest == (when == "manifest")
         if "step-000000008" in str(path) and named:
             path.write_bytes(b"half")
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        write(path, parts, begin)
+        (synced if manifest else write)(path, *parts)
 
     with monkeypatch.context() as patched:
+        patched.setattr(checkpoint, "write_parts", full)
         patched.setattr(checkpoint, "write_synced", full)
         with pytest.raises(RunFailed, match=r"checkpoint of step 8 in .*: No space left on device"):
             go(stirred(), tmp_path / "run", (1, 1, 2))

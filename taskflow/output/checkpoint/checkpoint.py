@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.output.disk.damage import PIECE, Damaged, crc32c, file_size
-from taskflow.output.disk.disk import locked, on_disk, replace_synced, sync_folder, write_synced
+from taskflow.output.disk.disk import locked, on_disk, replacing, sync_folder, write_parts, write_synced
 from taskflow.output.log import plain
 from taskflow.runtime.regions import Box, Field, triple
 
@@ -56,9 +56,11 @@ class Checkpoints:
         """Write a block's part of the checkpoint of a step, array after array. One block also passes the rest of the
         state.
 
-        Another block of the host waits and appends its part. Raises RunFailed if the disk is full.
+        Another block of the host waits and appends its part. The last one waits until the file is on disk. Raises
+        RunFailed if the disk is full.
         """
-        draft, name = self._draft(step), f"block-{self._first[block] if self._first else block:05}"
+        first = self._first[block] if self._first else block
+        draft, name = self._draft(step), f"block-{first:05}"
         about, part = draft / f"{name}.json", dict[str, Any]()
         with on_disk(f"checkpoint of step {step} in {self.path}"):
             draft.mkdir(parents=True, exist_ok=True)
@@ -66,8 +68,12 @@ class Checkpoints:
                 if about.exists():
                     part = json.loads(about.read_bytes())
                 file = part.setdefault("file", {"name": f"{name}.bin", "bytes": 0, "crc32c": f"{0:08x}", "pieces": []})
-                write_synced(draft / file["name"], _parts(values, file), file["bytes"])
-                replace_synced(about, json.dumps({**part, **({"state": plain(state)} if state else {})}))
+                write_parts(draft / file["name"], _parts(values, file), file["bytes"])
+                part |= {"blocks": part.get("blocks", 0) + 1, **({"state": plain(state)} if state else {})}
+                if part["blocks"] == max(1, self._first.count(first)):
+                    sync_folder(draft / file["name"])
+                with replacing(about) as new:
+                    new.write_text(json.dumps(part))
 
     def commit(self, step: int, keep: int) -> None:
         """Turn the parts of all blocks for a step into a checkpoint, and delete all but the newest `keep`.

@@ -59,8 +59,14 @@ def lockable(folder: Path) -> bool:
     return True
 
 
-def write_synced(path: Path, parts: Iterable[bytes | memoryview], begin: int = 0) -> None:
-    """Write a file from a byte on, up to its new end, and wait until it is on disk. Raises OSError."""
+def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write a file and wait until it is on disk. Raises OSError."""
+    write_parts(path, parts)
+    sync_folder(path)
+
+
+def write_parts(path: Path, parts: Iterable[bytes | memoryview], begin: int = 0) -> None:
+    """Write a file from a byte on, up to its new end. Raises OSError."""
     with path.open("r+b" if begin else "wb") as file:
         file.seek(begin)
         file.truncate()
@@ -68,8 +74,6 @@ def write_synced(path: Path, parts: Iterable[bytes | memoryview], begin: int = 0
             file.write(part)
             if hasattr(os, "posix_fadvise"):  # the disk immediately starts to write pages that memory no longer needs
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 @contextmanager
