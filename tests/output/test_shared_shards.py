@@ -219,6 +219,21 @@ def test_what_a_killed_block_left_in_a_file_is_overwritten(tmp_path):
     np.testing.assert_array_equal(stored, np.concatenate([part(block)[1][2] for block in range(3)]))
 
 
+def test_a_state_that_is_written_again_replaces_the_first(tmp_path):
+    """As if a script changes it after the checkpoint of a step and asks for another one."""
+    folder = Checkpoints(tmp_path, "run", (0, 0))
+    for number in (1.0, 2.0):
+        for block in (1, 0):
+            values = [(field, box, number * values) for field, box, values in part(block)]
+            folder.write(7, block, values, {"time": number} if block == 0 else None)
+    folder.commit(7, 1)
+    checkpoint, stored = Checkpoint.load(tmp_path / "step-000000007"), np.zeros((4, 3, 4))
+    checkpoint.fill("p", stored, Box.of((4, 3, 4)))
+    np.testing.assert_array_equal(stored, 2.0 * np.concatenate([part(block)[1][2] for block in range(2)]))
+    assert checkpoint.state == {"time": 2.0}
+    assert len(checkpoint.boxes("p")) == 2
+
+
 def test_many_blocks_of_a_host_write_several_files():
     hosts = [block % 2 for block in range(4 * TOGETHER)]
     assert sorted(set(first_blocks(hosts))) == [0, 1, 2 * TOGETHER, 2 * TOGETHER + 1]

@@ -1,7 +1,10 @@
 """Which block lives where: processes, blocks and GPUs of machines that only these tests know."""
 
+import errno
+import fcntl
 from contextlib import ExitStack
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -118,6 +121,20 @@ def test_processes_of_pretended_hosts_write_the_files_of_their_host(tmp_path):
         np.testing.assert_array_equal(shared.dataset()[name][0], single.dataset()[name][0])
     rows = {row.label: row.text for row in estimate(flow).rows()}
     assert rows["files"] == "4 for each snapshot, 1 for each checkpoint"
+
+
+def test_without_locks_of_files_each_block_writes_its_own(tmp_path, monkeypatch):
+    """As on some shared file systems."""
+
+    def refused(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("taskflow.output.disk.disk.fcntl", SimpleNamespace(flock=refused, LOCK_EX=fcntl.LOCK_EX))
+    result = run(case(device="cpu", threads=1, blocks=[1, 1, 2], workers=1), tmp_path / "run")
+    for name in "uvwp":
+        assert len([file for file in result.directory.glob(f"fields.zarr/{name}/c/1/**/*") if file.is_file()]) == 2
+    (checkpoint,) = (result.directory / "checkpoints").iterdir()
+    assert len(Checkpoint.load(checkpoint).files) == 2
 
 
 def test_one_process_gets_a_slab_per_gpu_where_the_blocks_are_auto():

@@ -15,11 +15,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -45,8 +46,8 @@ Values = tuple[str, Box, np.ndarray]  # a role, cells, and an array [z, y, x] of
 
 
 class Checkpoints:
-    """Folder of a run's checkpoints. `token` distinguishes the drafts of this run from others. Up to
-    `TOGETHER` blocks of a host write one file. `hosts`: the host of each block, by default a different one for each.
+    """Folder of a run's checkpoints. `token` distinguishes the drafts of this run from others. Up to `TOGETHER` blocks
+    of a host write one file. `hosts`: the host of each block, by default a different one for each.
     """
 
     def __init__(self, path: Path, token: str, hosts: Sequence[int] = ()) -> None:
@@ -59,21 +60,20 @@ class Checkpoints:
         Another block of the host waits and appends its part. The last one waits until the file is on disk. Raises
         RunFailed if the disk is full.
         """
-        first = self._first[block] if self._first else block
-        draft, name = self._draft(step), f"block-{first:05}"
-        about, part = draft / f"{name}.json", dict[str, Any]()
+        first, draft = self._first[block] if self._first else block, self._draft(step)
+        data, about = (draft / f"block-{first:05}.{kind}" for kind in ("bin", "json"))
         with on_disk(f"checkpoint of step {step} in {self.path}"):
             draft.mkdir(parents=True, exist_ok=True)
-            with locked(draft / f"{name}.bin"):
-                if about.exists():
-                    part = json.loads(about.read_bytes())
-                file = part.setdefault("file", {"name": f"{name}.bin", "bytes": 0, "crc32c": f"{0:08x}", "pieces": []})
-                write_parts(draft / file["name"], _parts(values, file), file["bytes"])
-                part |= {"blocks": part.get("blocks", 0) + 1, **({"state": plain(state)} if state else {})}
-                if part["blocks"] == max(1, self._first.count(first)):
-                    sync_folder(draft / file["name"])
+            with locked(data) if self._first else nullcontext():
+                part = json.loads(about.read_bytes()) if about.exists() else {}
+                if block in part.get("blocks", [block]):  # the first one, or all write again
+                    part = {"blocks": [], "file": {"name": data.name, "bytes": 0, "crc32c": f"{0:08x}", "pieces": []}}
+                write_parts(data, _parts(values, part["file"]), part["file"]["bytes"])
+                part["blocks"].append(block)
+                if len(part["blocks"]) == max(1, self._first.count(first)):
+                    sync_folder(data)
                 with replacing(about) as new:
-                    new.write_text(json.dumps(part))
+                    new.write_text(json.dumps({**part, **({"state": plain(state)} if state else {})}))
 
     def commit(self, step: int, keep: int) -> None:
         """Turn the parts of all blocks for a step into a checkpoint, and delete all but the newest `keep`.
@@ -99,8 +99,7 @@ class Checkpoints:
 
     def paths(self) -> list[Path]:
         """Return the folders of all checkpoints, complete or not, the newest first."""
-        paths = [path for path in self.path.glob("step-*") if NAME.fullmatch(path.name)]
-        return sorted(paths, key=_step, reverse=True)
+        return sorted((path for path in self.path.glob("step-*") if NAME.fullmatch(path.name)), key=_step, reverse=True)
 
     def clear(self, after: int) -> None:
         """Delete the checkpoints of later steps, and the drafts of interrupted runs."""
@@ -127,12 +126,8 @@ class Checkpoints:
 
 def first_blocks(hosts: Sequence[int]) -> list[int]:
     """Return for each block the first block that writes to the same file."""
-    counts, firsts = Counter[int](), dict[tuple[int, int], int]()
-    blocks = []
-    for block, host in enumerate(hosts):
-        blocks.append(firsts.setdefault((host, counts[host] // TOGETHER), block))
-        counts[host] += 1
-    return blocks
+    firsts, ranks = dict[tuple[int, int], int](), defaultdict[int, Iterator[int]](count)
+    return [firsts.setdefault((host, next(ranks[host]) // TOGETHER), block) for block, host in enumerate(hosts)]
 
 
 def _step(path: Path) -> int:
@@ -168,8 +163,7 @@ class Checkpoint:
         """Read the manifest and verify every file. Raises Damaged if anything has changed."""
         body = manifest(path)
         with ThreadPoolExecutor(READERS) as pool:
-            for _ in pool.map(lambda file: _verify(path / file["name"], file), body["files"]):
-                pass
+            list(pool.map(lambda file: _verify(path / file["name"], file), body["files"]))
         return cls(path, body["step"], body["state"], body["files"])
 
     def boxes(self, role: str) -> list[Box]:
@@ -283,9 +277,7 @@ def _file_problem(file: Mapping[str, Any]) -> str | None:
         if not all(isinstance(at, list) and len(at) == 3 and all(_whole(n, -FARTHEST) for n in at) for at in corners):
             return "a box"
         shape = [high - low for low, high in zip(*corners, strict=True)]
-        if min(shape) <= 0 or not _matches(ROLE, piece.get("role")):
-            return "a box, a role or a type"
-        if not isinstance(dtype, str) or dtype not in DTYPES:
+        if min(shape) <= 0 or not _matches(ROLE, piece.get("role")) or not isinstance(dtype, str) or dtype not in DTYPES:
             return "a box, a role or a type"
         if not _whole(piece.get("offset")) or piece["offset"] != end:
             return "a place"
