@@ -273,17 +273,17 @@ def _file_problem(file: Mapping[str, Any]) -> str | None:
     if not isinstance(pieces, list) or not all(isinstance(piece, dict) for piece in pieces):
         return "its pieces"
     for piece in pieces:
-        corners, dtype = (piece.get("lo"), piece.get("hi")), piece.get("dtype")
+        corners, kind = (piece.get("lo"), piece.get("hi")), piece.get("dtype")
         if not all(isinstance(at, list) and len(at) == 3 and all(_whole(n, -FARTHEST) for n in at) for at in corners):
             return "a box"
         shape = [high - low for low, high in zip(*corners, strict=True)]
-        if min(shape) <= 0 or not _matches(ROLE, piece.get("role")) or not isinstance(dtype, str) or dtype not in DTYPES:
+        if min(shape) <= 0 or not _matches(ROLE, piece.get("role")) or not isinstance(kind, str) or kind not in DTYPES:
             return "a box, a role or a type"
         if not _whole(piece.get("offset")) or piece["offset"] != end:
             return "a place"
         if not _whole(piece.get("values", 1), 1):
             return "a number of values"
-        end += prod(shape) * piece.get("values", 1) * np.dtype(dtype).itemsize
+        end += prod(shape) * piece.get("values", 1) * np.dtype(kind).itemsize
     return None if end == size else "its size"
 
 
