@@ -195,7 +195,7 @@ def outputs(model: Model) -> str:
         delay = SNAPSHOT.value * cells / 512**3, checkpoint / CHECKPOINT.value
         disk = HOST * snapshot / DISK.value, HOST * checkpoint / DISK.value
         rows.append((
-            f"{devices:,}", f"{4 * devices:,}", *(f"{1e3 * seconds:.1f}" for seconds in delay),
+            f"{devices:,}", f"{4 * devices // HOST:,}", *(f"{1e3 * seconds:.1f}" for seconds in delay),
             *(f"{seconds / step:,.0f}" for seconds in disk),
         ))  # fmt: skip
     head = ("devices", "files of a snapshot", "a snapshot delays by: ms", "a checkpoint: ms")

@@ -12,12 +12,12 @@ from taskflow.common.lazy import attributes
 
 _NAMES = {
     "store.chart_layout": ("ChartsLayout",),
-    "checkpoint.checkpoint": ("Checkpoint", "Checkpoints", "newest"),
+    "checkpoint.checkpoint": ("Checkpoint", "Checkpoints", "first_blocks", "newest"),
     "checkpoint.comparing": ("RunComparison", "sum_of_group", "sum_of_times"),
     "disk.damage": ("Damaged",),
     "disk.disk": (
         "CASE", "CHECKPOINTS", "INITIAL", "LOCK", "LOG", "REPORT", "STORE",
-        "Guard", "has_charts", "on_disk", "replace_synced", "sweep", "sync_folder", "unguarded",
+        "Guard", "has_charts", "lockable", "on_disk", "replace_synced", "sweep", "sync_folder", "unguarded",
     ),
     "export.export": ("export_netcdf", "export_vtk"),
     "checkpoint.initial": ("load_initial", "save_initial", "save_parts"),
@@ -38,7 +38,7 @@ _HOME = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for na
 __all__ = ["dataset", "export_netcdf", "export_vtk"]  # for users; the rest is for other rooms
 
 if TYPE_CHECKING:
-    from taskflow.output.checkpoint.checkpoint import Checkpoint, Checkpoints, newest
+    from taskflow.output.checkpoint.checkpoint import Checkpoint, Checkpoints, first_blocks, newest
     from taskflow.output.checkpoint.comparing import RunComparison, sum_of_group, sum_of_times
     from taskflow.output.checkpoint.initial import load_initial, save_initial, save_parts
     from taskflow.output.checkpoint.remapping import RemappedField
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         STORE,
         Guard,
         has_charts,
+        lockable,
         on_disk,
         replace_synced,
         sweep,

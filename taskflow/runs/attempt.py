@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from taskflow.cases import Case
 from taskflow.cases.tables.pictures import check_libraries
 from taskflow.common.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, TaskflowError, Terminated
-from taskflow.output import STORE, cut_recorded
+from taskflow.output import STORE, cut_recorded, lockable
 from taskflow.runs.block.checkpoints import CheckpointPolicy
 from taskflow.runs.block.commands import FlowJob
 from taskflow.runs.block.profiling import Window, write_profile
@@ -36,6 +36,7 @@ from taskflow.runtime.cluster import (
     cluster_client,
     copying,
     crowding,
+    host_numbers,
     ordinals,
     placed,
     slabs,
@@ -145,7 +146,8 @@ class Attempt(AbstractContextManager["Attempt"]):
         blocks, device = recovery.blocks, recovery.device
         where = placed(case.machine, blocks, places, embedded=local)
         steered = request.steered or (restart is not None and bool(restart.given))
-        sim = self.sim = RunSetup(case, blocks, device=device, steered=steered)
+        hosts = host_numbers(where) if lockable(directory.path) else ()
+        sim = self.sim = RunSetup(case, blocks, device=device, steered=steered, hosts=hosts)
         MemoryEstimate(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
         check_libraries(case.pictures)
@@ -185,12 +187,10 @@ class Attempt(AbstractContextManager["Attempt"]):
         self.about = opening(sim, plan, where, self.group.connect())
         if restart is not None:
             self.about["resumed"] = {"step": restart.tick.step, "time": restart.tick.time}
-        if restart is None and sim.origin is not None:
+        elif sim.origin is not None:
             self.about["began"] = sim.origin.row.text
-        if recovery.restarts:
-            self.about["restarts"] = recovery.restarts
-        if cautioned:
-            self.about["warnings"] = list(cautioned)
+        self.about |= {"restarts": recovery.restarts} if recovery.restarts else {}
+        self.about |= {"warnings": list(cautioned)} if cautioned else {}
         directory.write_report(self.about)
 
     def _begin_elsewhere(self) -> None:

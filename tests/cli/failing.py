@@ -50,6 +50,10 @@ CAVITY = {
 }  # fmt: skip
 MODELS = {
     "projection": {"grid": CUBE, "fluid": {"viscosity": 0.01}, "boundaries": WALLS, "time": {"steps": 6, "step": 1e-3}},
+    "two blocks": {
+        "grid": CUBE, "fluid": {"viscosity": 0.01}, "boundaries": WALLS, "time": {"steps": 6, "step": 1e-3},
+        "machine": {**COMMON["machine"], "blocks": [1, 1, 2], "workers": 1},
+    },
     "two phases": {
         "grid": CUBE, "boundaries": WALLS, "body": {"gravity": [0, 0, -1]}, "time": {"steps": 6, "step": 1e-3},
         "two_phase": {
@@ -90,7 +94,7 @@ class Failing:
     def __init__(self, library: str, model: str, folder: Path) -> None:
         self.library, self.folder = ctypes.CDLL(library), folder.resolve()
         self.library.failing_last.restype, self.library.failing_calls.restype = ctypes.c_char_p, ctypes.c_long
-        (self.folder / "case.toml").write_text(tf.Case(title="small", **MODELS[model], **COMMON).to_toml())
+        (self.folder / "case.toml").write_text(tf.Case(title="small", **{**COMMON, **MODELS[model]}).to_toml())
         self.said = self.folder / "said"
         code = forked(self._undisturbed, self.said)
         assert code == 0, self.said.read_text()

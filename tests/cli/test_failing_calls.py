@@ -22,6 +22,7 @@ def library(tmp_path_factory):
     return path
 
 
+@pytest.mark.fast(*(f"*-{model}" for model in MODELS if model != "two blocks"))
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("number", [8, pytest.param(10**6, marks=[pytest.mark.slow, pytest.mark.timeout(10**5)])])
 def test_a_call_that_fails_costs_no_result(library, model, number, tmp_path):

@@ -137,11 +137,11 @@ def test_what_was_written_behind_a_checkpoint_is_cut(tmp_path):
     assert tree(path).time.values.tolist() == [0.0, 0.75]
 
 
-def test_shards_with_two_writers_are_refused(tmp_path):
+def test_chunks_with_two_writers_are_refused(tmp_path):
     grid = grid_of("pipe")
     create(tmp_path / "s", layout_of(grid, 2), {})
     others = layout_of(grid, 2, {0: (3, 1, 1)})
-    with pytest.raises(ValueError, match="whole shards"):
+    with pytest.raises(ValueError, match="whole chunks"):
         [BlockStore(tmp_path / "s", others.charts, cells) for cells in others.blocks]
 
 

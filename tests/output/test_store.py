@@ -178,10 +178,10 @@ def test_room_is_used_again():
 
 
 @pytest.mark.parametrize("block", [Box((0, 0, 0), (8, 6, 4)), Box((0, 0, 2), (8, 6, 10)), Box((0, 0, 5), (8, 3, 10))])
-def test_a_block_that_shares_a_shard_is_refused(tmp_path, block):
+def test_a_block_that_shares_a_chunk_is_refused(tmp_path, block):
     layout = layout_of(blocks=(1, 1, 2))
     create(tmp_path / "s", layout, WRITTEN)
-    with pytest.raises(ValueError, match="whole shards"):
+    with pytest.raises(ValueError, match="whole chunks"):
         BlockStore(tmp_path / "s", layout.charts, (block,))
 
 

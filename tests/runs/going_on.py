@@ -65,16 +65,17 @@ def go(
     stop: int | None = None,
     kill: int | None = None,
     device: Device | None = None,
+    hosts: tuple[int, ...] = (),
 ) -> Mapping[str, Any]:
     """What `taskflow.run` does to a directory; what block 0 said last.
 
     With `stop` the run is asked to end after this step; with `kill` it dies there, and nobody cleans up: all that it
     wrote by then is on the disk, so that the tests know where it goes on. No bandwidth is measured. All blocks are on
-    one `device`, by default a core of the CPU.
+    one `device`, by default a core of the CPU. Those with the same number in `hosts` write common files.
     """
     going_on, directory = newest_restart(path, case)[0] if resume else None, RunDirectory(path)
     begun = going_on.resumed(case) if going_on else case
-    setup = RunSetup(begun, blocks, device=device.kind if device else "cpu")
+    setup = RunSetup(begun, blocks, device=device.kind if device else "cpu", hosts=hosts)
     keeping = CheckpointPolicy.of(setup, path, uuid.uuid4().hex)
     if going_on:
         check_restart(going_on, setup)

@@ -1,14 +1,33 @@
 """Which block lives where: processes, blocks and GPUs of machines that only these tests know."""
 
+import errno
+import fcntl
+from contextlib import ExitStack
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from distributed import Client, Scheduler, SpecCluster, Worker
 
-from taskflow import BadInput, Case
+from taskflow import BadInput, Case, run
+from taskflow.output import Checkpoint
+from taskflow.runs.directory.directory import RunDirectory
+from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.setup import RunSetup
-from taskflow.runtime.cluster import BlockGroup, copying, cut, embedded, placed, processes, slabs, spread
+from taskflow.runtime.cluster import (
+    BlockGroup,
+    copying,
+    cut,
+    embedded,
+    host_numbers,
+    placed,
+    processes,
+    slabs,
+    spread,
+)
 from taskflow.runtime.host import look, survey
 from taskflow.runtime.host.accelerators import Accelerator
 from taskflow.runtime.machine import Mapper, Plan, actor
@@ -60,6 +79,62 @@ def test_one_block_per_memory_measures_its_bandwidth():
     hosts = [replace(place, host=host, cores=6) for place, host in zip(gpus, "abba", strict=True)]
     assert copying(2, hosts, "cpu") == {0: 4, 1: 4}
     assert copying(4, hosts, "cpu") == {0: 6, 1: 6}
+
+
+@pytest.mark.parametrize(("blocks", "hosts", "files"), [
+    ((4, 4, 4), 8, 32), ((10, 10, 10), 125, 500), ((8, 5, 5), 25, 100),
+    ((5, 5, 2), 10, 40),  # five blocks of a host are a row
+    ((3, 3, 1), 2, 24),  # 5 and 4 blocks are not boxes: two blocks of a row are in one file, and the third in another
+])  # fmt: skip
+def test_blocks_of_a_host_form_a_box_and_write_one_file_of_a_field(blocks, hosts, files):
+    """Of four fields, in a periodic domain."""
+    share = -(-np.prod(blocks) // hosts)
+    here = look("this machine")
+    places = [replace(here, worker=f"tcp://10.0.0.{n // share}:{n}") for n in range(hosts * share)]
+    cells = tuple(2 * n for n in blocks)
+    grid = {"cells": list(cells), "lengths": [1.0, 1.0, 1.0]}
+    flow = case(device="cpu").replace(**{"grid": grid, "machine.blocks": list(blocks)})
+    where = placed(flow.machine, blocks, places, embedded=False)
+    layout = RunDirectory.layouts(RunSetup(flow, blocks, hosts=host_numbers(where)))[0]
+    assert sum(array.files for array in layout.arrays.values()) == files
+
+
+def test_processes_of_pretended_hosts_write_the_files_of_their_host(tmp_path):
+    """Two hosts of two processes have four blocks each. The bits are those of files of each block."""
+    silent = {"dashboard": False, "dashboard_address": ":0"}
+    own = ({"host": f"127.0.0.{2 + n // 2}", "nthreads": 1} for n in range(4))
+    workers = {n: {"cls": Worker, "options": {**options, **silent}} for n, options in enumerate(own)}
+    flow = case(device="cpu", threads=1, blocks=[2, 2, 2]).replace(**{
+        "initial.velocity": ["sin(6*y)", "cos(6*z)", 0.0], "checkpoint.every": {"steps": 1},
+    })  # fmt: skip
+    with ExitStack() as stack:
+        scheduler = {"cls": Scheduler, "options": {"host": "127.0.0.1", **silent}}
+        cluster = stack.enter_context(SpecCluster(workers, scheduler, silence_logs=50))
+        client = stack.enter_context(Client(cluster, direct_to_workers=True, set_as_default=False))
+        client.wait_for_workers(4)
+        shared = run(flow, tmp_path / "hosts", client=client)
+    single = run(flow.replace(**{"machine.blocks": [1, 1, 1]}), tmp_path / "single")
+    for name in "uvwp":
+        assert len([file for file in shared.directory.glob(f"fields.zarr/{name}/c/1/**/*") if file.is_file()]) == 2
+    assert len(Checkpoint.load(shared.directory / "checkpoints" / "step-000000001").files) == 2
+    for name in "uvw":
+        np.testing.assert_array_equal(shared.dataset()[name][0], single.dataset()[name][0])
+    rows = {row.label: row.text for row in estimate(flow).rows()}
+    assert rows["files"] == "4 for each snapshot, 1 for each checkpoint"
+
+
+def test_without_locks_of_files_each_block_writes_its_own(tmp_path, monkeypatch):
+    """As on some shared file systems."""
+
+    def refused(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("taskflow.output.disk.disk.fcntl", SimpleNamespace(flock=refused, LOCK_EX=fcntl.LOCK_EX))
+    result = run(case(device="cpu", threads=1, blocks=[1, 1, 2], workers=1), tmp_path / "run")
+    for name in "uvwp":
+        assert len([file for file in result.directory.glob(f"fields.zarr/{name}/c/1/**/*") if file.is_file()]) == 2
+    (checkpoint,) = (result.directory / "checkpoints").iterdir()
+    assert len(Checkpoint.load(checkpoint).files) == 2
 
 
 def test_one_process_gets_a_slab_per_gpu_where_the_blocks_are_auto():

@@ -23,7 +23,7 @@ from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Box
-from tests.runs.going_on import Killed, assert_same_run, contents, go, steps
+from tests.runs.going_on import Killed, assert_same_run, contents, found, go, steps
 
 BOX = {
     "x_min": "wall", "x_max": {"type": "wall", "velocity": [0.0, 0.5, 0.2], "temperature": 1.0}, "y": "periodic",
@@ -104,6 +104,16 @@ def test_to_the_bit_on_the_same_blocks(solver, scheme, whole, tmp_path):
     go(case, tmp_path / "run", blocks, resume=True)
     assert_same_run(tmp_path / "run", whole(solver, scheme, blocks))
     assert steps(tmp_path / "run") == [9, 8]
+
+
+def test_to_the_bit_on_other_hosts(whole, tmp_path):
+    """Blocks share files with others after the restart, and the store is recut for them."""
+    go(stirred(), tmp_path / "run", (2, 1, 2), kill=6, hosts=(0, 0, 1, 1))
+    assert len(list((tmp_path / "run/checkpoints/step-000000004").glob("*.bin"))) == 2
+    go(stirred(), tmp_path / "run", (2, 1, 2), resume=True, hosts=(0, 1, 0, 1))
+    assert_same_run(tmp_path / "run", whole(blocks=(2, 1, 2)))
+    assert steps(tmp_path / "run") == [9, 8]
+    assert not list((tmp_path / "run").rglob("*.partial"))
 
 
 CHANNEL = {
@@ -390,22 +400,45 @@ def test_a_full_disk(when, tmp_path, whole, monkeypatch):
     """A named error; what was committed before can be read, and gone on from."""
     from taskflow.output.checkpoint import checkpoint
 
-    write = checkpoint.write_synced
+    write, synced = checkpoint.write_parts, checkpoint.write_synced
 
-    def full(path, parts):
+    def full(path, *parts):
         manifest = path.name == "manifest.json"
         named = path.name == "block-00001.bin" if "1" in when else manifest == (when == "manifest")
         if "step-000000008" in str(path) and named:
             path.write_bytes(b"half")
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        write(path, parts)
+        (synced if manifest else write)(path, *parts)
 
     with monkeypatch.context() as patched:
+        patched.setattr(checkpoint, "write_parts", full)
         patched.setattr(checkpoint, "write_synced", full)
         with pytest.raises(RunFailed, match=r"checkpoint of step 8 in .*: No space left on device"):
             go(stirred(), tmp_path / "run", (1, 1, 2))
     assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["step-000000004"]
     go(stirred(), tmp_path / "run", (1, 1, 2), resume=True)
+    assert_same_run(tmp_path / "run", whole(blocks=(1, 1, 2)))
+
+
+def test_a_full_disk_amid_a_shard_of_two_blocks(tmp_path, whole, monkeypatch):
+    """The block whose chunks do not fit reports why. No draft stays, and the run is resumed with the same bits."""
+    from taskflow.output.store import packing
+
+    fill, calls = packing._fill, []
+
+    def full(file, index, chunks):
+        calls.append(file.name)
+        fill(file, index, chunks)
+        if len(calls) == 12:  # of 4 for each snapshot
+            raise OSError(errno.ENOSPC, "No space left on device", file.name)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(packing, "_fill", full)
+        with pytest.raises(RunFailed, match=r"snapshot 2 in .*: No space left on device"):
+            go(stirred(), tmp_path / "run", (1, 1, 2), hosts=(0, 0))
+    assert not list((tmp_path / "run").rglob("*.partial"))
+    assert found(tmp_path / "run").sizes["time"] == 2
+    go(stirred(), tmp_path / "run", (1, 1, 2), resume=True, hosts=(0, 0))
     assert_same_run(tmp_path / "run", whole(blocks=(1, 1, 2)))
 
 

@@ -198,7 +198,8 @@ def test_on_other_blocks_nothing_seems_damaged(whole, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_a_checkpoint_counts_is_on_the_disk_before(tmp_path, monkeypatch):
+@pytest.mark.parametrize("hosts", [(), (0, 0)])
+def test_what_a_checkpoint_counts_is_on_the_disk_before(tmp_path, monkeypatch, hosts):
     """Every file of the store, but those of later records, was forced there since it was written; so were folders."""
     synced, usual, commit, seen = {}, os.fsync, Checkpoints.commit, []
 
@@ -223,7 +224,7 @@ def test_what_a_checkpoint_counts_is_on_the_disk_before(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(Checkpoints, "commit", look)
-    go(recorded(), tmp_path.resolve() / "run", (1, 1, 2))
+    go(recorded(), tmp_path.resolve() / "run", (1, 1, 2), hosts=hosts)
     assert seen == [4, 8, 9]
 
 

@@ -1,6 +1,6 @@
-"""Checkpoints on disk: pieces of fields in one file per block, and a manifest that lists them.
+"""Checkpoints on disk: pieces of fields in one file per host, and a manifest that lists them.
 
-    checkpoints/step-000000200/block-00000.bin ...      values, piece after piece
+    checkpoints/step-000000200/block-00000.bin ...      values, piece after piece, named after a host's first block
     checkpoints/step-000000200/manifest.json            the rest of the state, and size, CRC-32C and pieces of each file
 
 A checkpoint is written under a unique hidden name, forced to disk and then renamed, so it is complete or absent. Later
@@ -15,10 +15,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.output.disk.damage import PIECE, Damaged, crc32c, file_size
-from taskflow.output.disk.disk import on_disk, sync_folder, write_synced
+from taskflow.output.disk.disk import locked, on_disk, replacing, sync_folder, write_parts, write_synced
 from taskflow.output.log import plain
 from taskflow.runtime.regions import Box, Field, triple
 
@@ -35,6 +37,7 @@ MANIFEST = "manifest.json"
 MOST = 2**28  # bytes of a manifest that is read
 FARTHEST = 2**31  # cells from the origin
 READERS = 8  # files verified concurrently
+TOGETHER = 64  # blocks that write one file at most: each writes the list of pieces again
 DTYPES = frozenset(("<f4", "<f8"))  # of fields, as a run has them
 BLOCK, CRC, ROLE = re.compile(r"block-\d{5,9}\.bin"), re.compile("[0-9a-f]{8}"), re.compile(r"[^\x00-\x1f]{1,200}")
 NAME = re.compile(r"step-(\d+)")
@@ -43,24 +46,34 @@ Values = tuple[str, Box, np.ndarray]  # a role, cells, and an array [z, y, x] of
 
 
 class Checkpoints:
-    """Folder of a run's checkpoints. `token` distinguishes the drafts of this run from others."""
+    """Folder of a run's checkpoints. `token` distinguishes the drafts of this run from others. Up to `TOGETHER` blocks
+    of a host write one file. `hosts`: the host of each block, by default a different one for each.
+    """
 
-    def __init__(self, path: Path, token: str) -> None:
-        self.path, self._token = path, token
+    def __init__(self, path: Path, token: str, hosts: Sequence[int] = ()) -> None:
+        self.path, self._token, self._first = path, token, first_blocks(hosts)
 
     def write(self, step: int, block: int, values: Iterable[Values], state: Mapping[str, Any] | None = None) -> None:
         """Write a block's part of the checkpoint of a step, array after array. One block also passes the rest of the
         state.
 
-        Raises RunFailed if the disk is full.
+        Another block of the host waits and appends its part. The last one waits until the file is on disk. Raises
+        RunFailed if the disk is full.
         """
-        draft, name = self._draft(step), f"block-{block:05}"
+        first, draft = self._first[block] if self._first else block, self._draft(step)
+        data, about = (draft / f"block-{first:05}.{kind}" for kind in ("bin", "json"))
         with on_disk(f"checkpoint of step {step} in {self.path}"):
             draft.mkdir(parents=True, exist_ok=True)
-            about = {"name": f"{name}.bin", "bytes": 0, "crc32c": f"{0:08x}", "pieces": []}
-            write_synced(draft / f"{name}.bin", _parts(values, about))
-            part = {"file": about, **({"state": plain(state)} if state else {})}
-            write_synced(draft / f"{name}.json", [json.dumps(part).encode()])
+            with locked(data) if self._first else nullcontext():
+                part = json.loads(about.read_bytes()) if about.exists() else {}
+                if block in part.get("blocks", [block]):  # the first one, or all write again
+                    part = {"blocks": [], "file": {"name": data.name, "bytes": 0, "crc32c": f"{0:08x}", "pieces": []}}
+                write_parts(data, _parts(values, part["file"]), part["file"]["bytes"])
+                part["blocks"].append(block)
+                if len(part["blocks"]) == max(1, self._first.count(first)):
+                    sync_folder(data)
+                with replacing(about) as new:
+                    new.write_text(json.dumps({**part, **({"state": plain(state)} if state else {})}))
 
     def commit(self, step: int, keep: int) -> None:
         """Turn the parts of all blocks for a step into a checkpoint, and delete all but the newest `keep`.
@@ -86,8 +99,7 @@ class Checkpoints:
 
     def paths(self) -> list[Path]:
         """Return the folders of all checkpoints, complete or not, the newest first."""
-        paths = [path for path in self.path.glob("step-*") if NAME.fullmatch(path.name)]
-        return sorted(paths, key=_step, reverse=True)
+        return sorted((path for path in self.path.glob("step-*") if NAME.fullmatch(path.name)), key=_step, reverse=True)
 
     def clear(self, after: int) -> None:
         """Delete the checkpoints of later steps, and the drafts of interrupted runs."""
@@ -112,13 +124,19 @@ class Checkpoints:
             shutil.rmtree(path.rename(self.path / f".{path.name}.old.{self._token}"))
 
 
+def first_blocks(hosts: Sequence[int]) -> list[int]:
+    """Return for each block the first block that writes to the same file."""
+    firsts, ranks = dict[tuple[int, int], int](), defaultdict[int, Iterator[int]](count)
+    return [firsts.setdefault((host, next(ranks[host]) // TOGETHER), block) for block, host in enumerate(hosts)]
+
+
 def _step(path: Path) -> int:
     return int(path.name.removeprefix("step-"))
 
 
 def _parts(values: Iterable[Values], about: dict[str, Any]) -> Iterator[memoryview]:
-    """Yield the bytes of a block's file, array after array, and update its manifest entry: size, checksum, pieces."""
-    crc = 0
+    """Yield the bytes to append to a file, array after array, and update its manifest entry: size, checksum, pieces."""
+    crc = int(about["crc32c"], 16)
     for role, box, array in values:
         data = np.ascontiguousarray(array)
         if array.dtype.str not in DTYPES:
@@ -145,8 +163,7 @@ class Checkpoint:
         """Read the manifest and verify every file. Raises Damaged if anything has changed."""
         body = manifest(path)
         with ThreadPoolExecutor(READERS) as pool:
-            for _ in pool.map(lambda file: _verify(path / file["name"], file), body["files"]):
-                pass
+            list(pool.map(lambda file: _verify(path / file["name"], file), body["files"]))
         return cls(path, body["step"], body["state"], body["files"])
 
     def boxes(self, role: str) -> list[Box]:
@@ -253,19 +270,17 @@ def _file_problem(file: Mapping[str, Any]) -> str | None:
     if not isinstance(pieces, list) or not all(isinstance(piece, dict) for piece in pieces):
         return "its pieces"
     for piece in pieces:
-        corners, dtype = (piece.get("lo"), piece.get("hi")), piece.get("dtype")
+        corners, kind = (piece.get("lo"), piece.get("hi")), piece.get("dtype")
         if not all(isinstance(at, list) and len(at) == 3 and all(_whole(n, -FARTHEST) for n in at) for at in corners):
             return "a box"
         shape = [high - low for low, high in zip(*corners, strict=True)]
-        if min(shape) <= 0 or not _matches(ROLE, piece.get("role")):
-            return "a box, a role or a type"
-        if not isinstance(dtype, str) or dtype not in DTYPES:
+        if min(shape) <= 0 or not _matches(ROLE, piece.get("role")) or not isinstance(kind, str) or kind not in DTYPES:
             return "a box, a role or a type"
         if not _whole(piece.get("offset")) or piece["offset"] != end:
             return "a place"
         if not _whole(piece.get("values", 1), 1):
             return "a number of values"
-        end += prod(shape) * piece.get("values", 1) * np.dtype(dtype).itemsize
+        end += prod(shape) * piece.get("values", 1) * np.dtype(kind).itemsize
     return None if end == size else "its size"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from taskflow.common.errors import RunFailed
 
@@ -35,15 +37,42 @@ def on_disk(what: str) -> Iterator[None]:
         raise RunFailed(f"{what}: {error.strerror or error}") from error
 
 
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let the blocks of a host, in any process, write a file sequentially. Creates it if missing. Raises OSError."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)  # unlocks it, as does the end of the process
+
+
+def lockable(folder: Path) -> bool:
+    """Return True if the file system of a folder has the locks of `locked`. Some that are shared do not."""
+    try:
+        with TemporaryFile(dir=folder) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError:
+        return False
+    return True
+
+
 def write_synced(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file and wait until it is on disk. Raises OSError."""
-    with path.open("wb") as file:
+    write_parts(path, parts)
+    sync_folder(path)
+
+
+def write_parts(path: Path, parts: Iterable[bytes | memoryview], begin: int = 0) -> None:
+    """Write a file from a byte on, up to its new end. Raises OSError."""
+    with path.open("r+b" if begin else "wb") as file:
+        file.seek(begin)
+        file.truncate()
         for part in parts:
             file.write(part)
             if hasattr(os, "posix_fadvise"):  # the disk immediately starts to write pages that memory no longer needs
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 @contextmanager

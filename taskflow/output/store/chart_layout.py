@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from taskflow.output.disk.disk import CHARTS
-from taskflow.output.store.layout import ArrayLayout, RecordsLayout, shard_of
+from taskflow.output.store.layout import ArrayLayout, RecordsLayout
 from taskflow.output.store.rigid_motion import POSE
 from taskflow.runtime.regions import Box, Patch, Triple, triple
 
@@ -48,12 +48,11 @@ class ChartsLayout(RecordsLayout):
     @property
     def arrays(self) -> dict[str, ArrayLayout]:
         """Array of each field in each chart, such as "charts/0/p"."""
-        arrays: dict[str, ArrayLayout] = {}
-        for number, (chart, parts) in enumerate(zip(self.charts, self.parts, strict=True)):
-            shape = triple(chart.shape[::-1])
-            shard = shard_of(chart, parts, shape)
-            arrays |= {f"{CHARTS}/{number}/{name}": ArrayLayout(name, CELLS, shape, shard) for name in self.fields}
-        return arrays
+        shapes = [triple(chart.shape[::-1]) for chart in self.charts]
+        return {
+            f"{CHARTS}/{number}/{name}": self.array(name, CELLS, shape, number)
+            for number, shape in enumerate(shapes) for name in self.fields
+        }  # fmt: skip
 
     def patches(self, chart: int) -> dict[str, list[Patch]]:
         own = {name: [patch for patch in patches if patch.chart == chart] for name, patches in self.sides.items()}

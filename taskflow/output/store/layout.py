@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
@@ -46,31 +47,40 @@ CENTRED = FieldMetadata("")  # default location
 
 @dataclass(frozen=True)
 class ArrayLayout:
-    """Storage of a `field`'s records [time, z, y, x]: dimensions, points, and shards, each written by one block."""
+    """Storage of a `field`'s records [time, z, y, x]: dimensions, points, the pieces that a block writes, and shards of
+    pieces that a host writes.
+    """
 
     field: str
     dims: tuple[str, str, str]
     shape: tuple[int, int, int]
+    piece: tuple[int, int, int]
     shard: tuple[int, int, int]
 
+    @property
+    def files(self) -> int:
+        """The number of shards of a record."""
+        return prod(-(-n // width) for n, width in zip(self.shape, self.shard, strict=True))
+
     def chunk(self, dtype: np.dtype) -> tuple[int, int, int]:
-        """Return the shape of separately packed pieces, which divides `shard`."""
-        return divide(self.shard, CHUNK_BYTES // dtype.itemsize)
+        """Return the shape of separately packed chunks, which divides `piece`."""
+        return divide(self.piece, CHUNK_BYTES // dtype.itemsize)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordsLayout(ABC):
     """Group of the store that gets records of all fields repeatedly, on charts: boxes of cells in one index space.
 
-    `fields`: metadata by name. `blocks`: the cells of each block in that space, by default of a single one. Values are
-    stored in a `precision`, rounded to a `relative_error` if given. `slots`: number of records to make room for.
-    `group`: its name, "" for the snapshots. `time`: description of the time of a record. `columns`: attributes of the
-    numbers of each record, by name. Raises ValueError if the blocks do not have every cell of the charts once, or
-    `slots` is below 1.
+    `fields`: metadata by name. `blocks`: the cells of each block in that space, by default of a single one. `hosts`:
+    the number of the host of each block, by default a different one for each. Values are stored in a `precision`,
+    rounded to a `relative_error` if given. `slots`: number of records to make room for. `group`: its name, "" for the
+    snapshots. `time`: description of the time of a record. `columns`: attributes of the numbers of each record, by
+    name. Raises ValueError if the blocks do not have every cell of the charts once, or `slots` is below 1.
     """
 
     fields: Mapping[str, FieldMetadata]
     blocks: tuple[tuple[Box, ...], ...] = ()
+    hosts: tuple[int, ...] = ()
     precision: Literal["single", "double"] = "single"
     compression: Literal["lz4", "zstd", "none"] = "lz4"
     relative_error: float | None = None
@@ -84,17 +94,14 @@ class RecordsLayout(ABC):
             raise ValueError(f"a store needs at least one slot, not {self.slots}")
         if not self.blocks:
             object.__setattr__(self, "blocks", (self.charts,))
-        _ = self.parts  # checked
+        if not self.hosts:
+            object.__setattr__(self, "hosts", tuple(range(len(self.blocks))))
+        _check_complete(self.charts, self.blocks)
 
     @property
     @abstractmethod
     def charts(self) -> tuple[Box, ...]:
         """Cells of each chart in the index space of the blocks."""
-
-    @property
-    def parts(self) -> tuple[tuple[Box, ...], ...]:
-        """The cells of each chart on each block that has some."""
-        return _parts(self.charts, self.blocks)
 
     @property
     def dtype(self) -> np.dtype:
@@ -112,6 +119,13 @@ class RecordsLayout(ABC):
     @abstractmethod
     def arrays(self) -> dict[str, ArrayLayout]:
         """Arrays with records, by their paths in the group."""
+
+    def array(self, field: str, dims: tuple[str, str, str], shape: tuple[int, int, int], chart: int = 0) -> ArrayLayout:
+        """Return the layout of an array [z, y, x] of a field on a chart."""
+        cuts, widths = _cuts(self.charts[chart], self.blocks, self.hosts)
+        piece = triple(cut or n for cut, n in zip(cuts[::-1], shape, strict=True))
+        shard = triple(-(-min(w, n) // p) * p for w, n, p in zip(widths[::-1], shape, piece, strict=True))
+        return ArrayLayout(field, dims, shape, piece, shard)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,9 +178,7 @@ class StoreLayout(RecordsLayout):
 
     @property
     def arrays(self) -> dict[str, ArrayLayout]:
-        (chart,), (parts,) = self.charts, self.parts
-        points = {name: (self.dims(name), self.shape(name)) for name in self.fields}
-        return {name: ArrayLayout(name, dims, n, shard_of(chart, parts, n)) for name, (dims, n) in points.items()}
+        return {name: self.array(name, self.dims(name), self.shape(name)) for name in self.fields}
 
     def coordinate(self, dim: str) -> np.ndarray:
         """Return the positions along a dimension in float64, exact at both walls."""
@@ -191,23 +203,48 @@ class StoreLayout(RecordsLayout):
         return sizes if dim.endswith("_c") else between_centres(sizes, self.periodic[axis])
 
 
-def shard_of(chart: Box, parts: Sequence[Box], shape: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Return the shape of the pieces of an array [z, y, x] on a chart that a single block writes: the coarsest regular
-    grid on which every block's part starts.
+@lru_cache(maxsize=64)
+def _cuts(chart: Box, blocks: tuple[tuple[Box, ...], ...], hosts: tuple[int, ...]) -> tuple[Triple, Triple]:
+    """Return the widths, in cells along x, y and z, of the pieces of an array on a chart that a single block writes,
+    and of the shards that a single host writes.
 
-    A block is one such piece if all blocks except the last are equally wide. Face n of the last may be another piece.
-    An uncut chart is one piece.
+    Pieces are the coarsest regular grid on which every block's part starts, 0 along a direction that is not cut. A
+    block is one such piece if all blocks except the last are equally wide. Face n of the last may be another piece.
+    Shards are the largest boxes of pieces that begin regularly and have a single host each.
     """
-    return triple(gcd(*(part.lo[a] - chart.lo[a] for part in parts)) or shape[2 - a] for a in (2, 1, 0))
+    parts = [
+        ((chart & cells).shift(triple(-n for n in chart.lo)), host)
+        for block, host in zip(blocks, hosts, strict=True) for cells in block if chart.meets(cells)
+    ]  # fmt: skip
+    cuts = triple(gcd(*(part.lo[a] for part, _ in parts)) for a in range(3))
+    volumes = Counter[int]()
+    for part, host in parts:
+        volumes[host] += part.volume
+    most = max(volumes.values())
+    whole = triple(n + 1 for n in chart.shape)  # with the last face
+    begins = ({part.lo[a] or whole[a] for part, _ in parts} | {cuts[a] or whole[a]} for a in range(3))
+    sizes = {widths: prod(map(min, widths, chart.shape)) for widths in product(*begins)}
+    fitting = sorted((widths for widths, size in sizes.items() if size <= most), key=lambda w: (sizes[w], w))
+    return cuts, triple(next(widths for widths in reversed(fitting) if one_host_each(widths, parts)))  # or `cuts`
+
+
+def one_host_each(widths: Sequence[int], parts: Iterable[tuple[Box, int]]) -> bool:
+    """Return True if each shard of these widths has points of a single host, given boxes with their host."""
+    hosts: dict[tuple[int, ...], int] = {}
+    return all(
+        hosts.setdefault(number, host) == host
+        for box, host in parts
+        for number in product(*(range(lo // w, -(-hi // w)) for lo, hi, w in zip(box.lo, box.hi, widths, strict=True)))
+    )
 
 
 @lru_cache(maxsize=8)
-def _parts(charts: tuple[Box, ...], blocks: tuple[tuple[Box, ...], ...]) -> tuple[tuple[Box, ...], ...]:
-    parts = [tuple(chart & cells for block in blocks for cells in block if chart.meets(cells)) for chart in charts]
-    for number, (chart, own) in enumerate(zip(charts, parts, strict=True)):
+def _check_complete(charts: tuple[Box, ...], blocks: tuple[tuple[Box, ...], ...]) -> None:
+    """Raise ValueError if the blocks do not have every cell of the charts once."""
+    for number, chart in enumerate(charts):
+        own = [chart & cells for block in blocks for cells in block if chart.meets(cells)]
         if not complete(own, [chart]):
-            raise ValueError(f"the blocks have {[*own]}, not the {chart.shape} cells of chart {number}, each once")
-    return tuple(parts)
+            raise ValueError(f"the blocks have {own}, not the {chart.shape} cells of chart {number}, each once")
 
 
 def between_centres(sizes: np.ndarray, periodic: bool) -> np.ndarray:

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, product
+from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import zarr
@@ -24,7 +24,7 @@ from numcodecs import BitRound, Blosc, blosc
 from zarr.codecs import BloscCodec, Crc32cCodec
 
 from taskflow.output.disk.damage import MISSING, checksum
-from taskflow.output.disk.disk import Guard, replacing, unguarded
+from taskflow.output.disk.disk import DRAFT, Guard, locked, replacing, unguarded
 
 BITS = "quantization_nsb"  # attribute: number of stored bits of the fraction
 # Available in every Zarr reader. LZ4 on shuffled bytes is fastest on velocity fields, Zstandard packs more.
@@ -39,7 +39,7 @@ OVERHEAD = 16  # bytes by which packed values may exceed unpacked ones: BLOSC_MA
 
 Buffers = deque[np.ndarray]  # free memory for packed chunks
 Packed = bytes | memoryview
-Sealed = tuple[Packed, ...]  # a chunk and its checksum, or nothing
+Sealed = tuple[Packed, Packed]  # a chunk and its checksum
 
 
 def codecs(packing: BloscCodec | None = None) -> list[BloscCodec | Crc32cCodec]:
@@ -109,8 +109,6 @@ class Packing:
 
     def __call__(self, values: np.ndarray, buffer: np.ndarray) -> Sealed:
         """Return the values of a chunk, complete or not, packed into `buffer` if they are packed."""
-        if not values.size:
-            return ()
         with np.errstate(over="ignore"):  # values of a diverging run may exceed single precision
             chunk = np.ascontiguousarray(values, self.dtype)
         if chunk.shape != self.chunk:
@@ -130,31 +128,75 @@ def write_shards(
     packers: Executor,
     buffers: Buffers,
     guard: Guard = unguarded,
+    token: str = "",
 ) -> list[Path]:
-    """Write values, whole shards, from `corner` on into an array [time, z, y, x] stored in a folder, and return the
-    files.
+    """Write values, whole chunks, from `corner` on into an array [time, z, y, x] stored in a folder, and return the
+    shards that are complete then.
 
-    Each shard is written atomically. Raises OSError. Memory holds the values, the chunks being packed by `packers`, and
-    `AHEAD` packed ones.
+    Each shard gets its name when it is complete. Other blocks of this host may write the rest of a shard, with the same
+    `token`, which no earlier run has used. Raises OSError. Memory holds the values, the chunks being packed by
+    `packers`, and `AHEAD` packed ones.
     """
     packing, widths, written = Packing.of(array), array.shards or array.chunks, list[Path]()
-    for number, shard in _cut(values, values.shape, widths):
-        place = (first // width + n for first, width, n in zip(corner, widths, number, strict=True))
-        path = folder / array.metadata.encode_chunk_key(tuple(place))
+    for number, first, part in _cut(corner, values, widths):
+        path = folder / array.metadata.encode_chunk_key(number)
         path.parent.mkdir(parents=True, exist_ok=True)
-        packed = _ahead(packers, packing, (chunk for _, chunk in _cut(shard, widths, packing.chunk)), buffers)
-        with replacing(path, guard) as draft, draft.open("wb") as file:
-            file.writelines(_indexed(packed) if array.shards else chain.from_iterable(packed))
+        chunks = [*_cut(first, part, packing.chunk)]
+        packed = _ahead(packers, packing, (points for _, _, points in chunks), buffers)
+        grid = [width // size for width, size in zip(widths, packing.chunk, strict=True)]
+        stored = (min(width, n - k * width) for k, width, n in zip(number, widths, array.shape, strict=True))
+        needed = prod(-(-n // size) for n, size in zip(stored, packing.chunk, strict=True))
+        places = np.ravel_multi_index(np.transpose([chunk for chunk, _, _ in chunks]), grid, mode="wrap").tolist()
+        index = np.full((prod(grid), 2), MISSING, "<u8")
+        if len(chunks) < needed:
+            if not _joined(path, index, zip(places, packed, strict=True), needed, guard, token):
+                continue
+        else:
+            with replacing(path, guard) as draft, draft.open("wb") as file:
+                _fill(file, index, zip(places, packed, strict=True))
+                file.write(_sealed(index) if array.shards else b"")
         written.append(path)
     return written
 
 
+def _joined(
+    path: Path, index: np.ndarray, chunks: Iterable[tuple[int, Sealed]], needed: int, guard: Guard, token: str
+) -> bool:
+    """Add numbered chunks to a shard that other blocks of this host write, too, and return True if it is complete.
+
+    Until then its index is in a separate file, replaced after the chunks are written. A block that fails or is killed
+    thus leaves a valid draft.
+    """
+    draft, table = (path.with_name(f"{path.name}.{token}{kind}{DRAFT}") for kind in ("", ".index"))
+    with locked(draft):
+        if table.exists():
+            index = np.frombuffer(table.read_bytes(), "<u8").reshape(-1, 2).copy()
+        with draft.open("r+b") as file:
+            _fill(file, index, chunks)
+            complete = np.count_nonzero(index[:, 0] != MISSING) == needed
+            if complete:
+                file.write(_sealed(index))
+                file.truncate()
+        if complete:
+            guard()
+            draft.replace(path)
+            table.unlink(missing_ok=True)
+        else:
+            with replacing(table) as new:
+                new.write_bytes(index.tobytes())
+    return complete
+
+
 def _cut(
-    values: np.ndarray, shape: Sequence[int], widths: Sequence[int]
-) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """Yield the pieces of an array of this shape with their numbers, restricted to existing values."""
-    for number in product(*(range(-(-n // width)) for n, width in zip(shape, widths, strict=True))):
-        yield number, values[tuple(slice(k * w, (k + 1) * w) for k, w in zip(number, widths, strict=True))]
+    corner: Sequence[int], values: np.ndarray, widths: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], np.ndarray]]:
+    """Yield the pieces of an array that begins at `corner`, cut at multiples of `widths`: number, corner and values."""
+    ends = [low + n for low, n in zip(corner, values.shape, strict=True)]
+    for number in product(*(range(lo // w, -(-hi // w)) for lo, hi, w in zip(corner, ends, widths, strict=True))):
+        first = tuple(max(lo, k * w) for lo, k, w in zip(corner, number, widths, strict=True))
+        last = (min(hi, (k + 1) * w) for hi, k, w in zip(ends, number, widths, strict=True))
+        inside = (slice(a - lo, b - lo) for a, b, lo in zip(first, last, corner, strict=True))
+        yield number, first, values[tuple(inside)]
 
 
 def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], buffers: Buffers) -> Iterator[Sealed]:
@@ -175,13 +217,15 @@ def _ahead(packers: Executor, packing: Packing, chunks: Iterable[np.ndarray], bu
         yield from first()
 
 
-def _indexed(chunks: Iterable[Sealed]) -> Iterator[Packed]:
-    """Yield the chunks, then the index of a shard: offset and size of each, with a checksum."""
-    index, end = list[tuple[int, int]](), 0
-    for chunk in chunks:
-        size = sum(map(len, chunk))
-        index.append((end, size) if chunk else (MISSING, MISSING))
-        end += size
-        yield from chunk
-    table = np.array(index, "<u8").tobytes()
-    yield table + checksum(table)
+def _fill(file: BinaryIO, index: np.ndarray, chunks: Iterable[tuple[int, Sealed]]) -> None:
+    """Write numbered chunks after those in the index of a shard, offset and size of each, and add them to it."""
+    end = int(index[index[:, 0] != MISSING, 1].sum())
+    file.seek(end)
+    for number, chunk in chunks:
+        index[number] = end, sum(map(len, chunk))
+        file.writelines(chunk)
+        end += int(index[number, 1])
+
+
+def _sealed(index: np.ndarray) -> bytes:
+    return index.tobytes() + checksum(index)

@@ -1,9 +1,10 @@
-"""Shards, each written by a single block: a block's part of the store, and the store recut for other blocks."""
+"""Shards, each written by the blocks of a single host: a block's part of the store, and the store recut for others."""
 
 from __future__ import annotations
 
 import shutil
 import time as clock
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from itertools import product
@@ -16,7 +17,7 @@ import zarr
 from taskflow.common.errors import RunFailed
 from taskflow.output.disk.disk import Guard, Unsynced, on_disk, sweep, unguarded
 from taskflow.output.store.groups import array_of, arrays_of, consolidate
-from taskflow.output.store.layout import RecordsLayout
+from taskflow.output.store.layout import RecordsLayout, one_host_each
 from taskflow.output.store.packing import Buffers, write_shards
 from taskflow.output.store.rigid_motion import PLACES
 from taskflow.output.store.store import Store, create
@@ -44,12 +45,13 @@ class BlockPart(NamedTuple):
 
 
 class BlockStore:
-    """Part of one block in a group of the store: whole shards, for the process of that block.
+    """Part of one block in a group of the store: whole chunks, for the process of that block.
 
     The group has `charts`, of which the block has `cells`: boxes in one index space. `parts` are the points that it
-    writes, one per cell, and on a Cartesian grid the last face if the block ends at a wall. Written files are noted in
-    `files`. `guard` is called before a shard gets its name. Raises ValueError if a part does not consist of whole
-    shards, because two writers of one shard lose each other's data without an error.
+    writes, one per cell, and on a Cartesian grid the last face if the block ends at a wall. Complete shards are noted
+    in `files`. `guard` is called before a shard gets its name. Blocks with parts of the same shard have the same
+    `token`, new in each run, and are on one host (see `reshard`). Raises ValueError if a part does not consist of whole
+    chunks, because two writers of one chunk lose each other's data without an error.
     """
 
     def __init__(
@@ -62,8 +64,9 @@ class BlockStore:
         patience: float = 60.0,
         files: Unsynced | None = None,
         guard: Guard = unguarded,
+        token: str = "",
     ) -> None:
-        self._guard = guard
+        self._guard, self._token = guard, token
         self._path, self._name, self._patience, self._buffers = path, group, patience, Buffers()
         self._files = files or Unsynced()
         self.reopen()
@@ -71,10 +74,7 @@ class BlockStore:
 
     def reopen(self) -> None:
         """Open the store again, which may have grown."""
-        group = zarr.open_group(str(self._path), path=self._name, mode="r+", zarr_format=3)
-        timed = {name: array for name, array in arrays_of(group) if array.ndim == 4}
-        # written by blocks, unlike positions of moving charts
-        self._fields = {name: array for name, array in timed.items() if name.rpartition("/")[2] not in PLACES}
+        self._fields = _fields(self._path, self._name)
 
     @property
     def capacity(self) -> int:
@@ -100,8 +100,8 @@ class BlockStore:
         if array.shape != points.shape[::-1]:
             raise ValueError(f"{name}: an array of shape {array.shape} for {points.shape} points along x, y and z")
         with on_disk(f"snapshot {index} in {self._path}"):
-            folder, corner = Path(self._path, self._name, name), (index, *points.lo[::-1])
-            written = write_shards(folder, self._fields[name], corner, array[None], packers, self._buffers, self._guard)
+            place = Path(self._path, self._name, name), self._fields[name], (index, *points.lo[::-1])
+            written = write_shards(*place, array[None], packers, self._buffers, self._guard, self._token)
         self._files.note(Path(self._path).parent, written)
 
     def _wait_for(self, index: int) -> None:
@@ -114,8 +114,15 @@ class BlockStore:
                 clock.sleep(POLL)
 
 
+def _fields(path: str | Path, name: str) -> dict[str, zarr.Array]:
+    """Return the arrays of a group that blocks write, unlike positions of moving charts."""
+    group = zarr.open_group(str(path), path=name, mode="r+", zarr_format=3)
+    timed = {name: array for name, array in arrays_of(group) if array.ndim == 4}
+    return {name: array for name, array in timed.items() if name.rpartition("/")[2] not in PLACES}
+
+
 def _parts(arrays: Mapping[str, zarr.Array], charts: Sequence[Box], cells: Sequence[Box]) -> Iterator[BlockPart]:
-    """Yield the points of arrays that a block writes. Raises ValueError if another writes to the same shard."""
+    """Yield the points of arrays that a block writes. Raises ValueError if another writes to the same chunk."""
     own = [[mine for mine in cells if chart.meets(mine)] for chart in charts]
     for name, array in arrays.items():
         number = int(name.split("/")[1]) if "/" in name else 0
@@ -129,29 +136,39 @@ def _parts(arrays: Mapping[str, zarr.Array], charts: Sequence[Box], cells: Seque
 
 
 def _check_whole(name: str, array: zarr.Array, points: Box) -> None:
-    """Raise ValueError if points of an array, relative to its first one, are not whole shards."""
-    widths, most = (array.shards or array.chunks)[:0:-1], array.shape[:0:-1]
+    """Raise ValueError if points of an array, relative to its first one, are not whole chunks."""
+    widths, most = array.chunks[:0:-1], array.shape[:0:-1]
     for lo, hi, last, width in zip(points.lo, points.hi, most, widths, strict=True):
         if lo % width or (hi % width and hi != last):
-            raise ValueError(f"{name}: the box {points} is not made of whole shards of {widths} points")
+            raise ValueError(f"{name}: the box {points} is not made of whole chunks of {widths} points")
 
 
 def reshard(
     path: Path, layouts: Sequence[RecordsLayout], solid: Callable[[Box], np.ndarray] | None = None
 ) -> None:
-    """Ensure that the blocks of each of `layouts` write whole shards of the store in `path`, by copying it if
-    necessary.
+    """Ensure that each block of `layouts` writes whole chunks of the store in `path`, and each host whole shards, by
+    copying it if necessary.
 
     The copy has the groups and shards of `layouts`, the snapshots first, and `solid` is written again. When complete it
     replaces the old store. `recover` completes an interrupted replacement. Raises RunFailed if the disk is full, with
     the old store unchanged.
     """
     try:
-        for layout in layouts:
-            for cells in layout.blocks:
-                BlockStore(path, layout.charts, cells, layout.group)
-    except ValueError:  # a block that would share a shard
+        suitable = all(_suits(path, layout) for layout in layouts)
+    except ValueError:  # a block that would share a chunk
+        suitable = False
+    if not suitable:
         _cut_anew(path, layouts, solid)
+
+
+def _suits(path: Path, layout: RecordsLayout) -> bool:
+    """Return True if each shard of a group has a single host. Raises ValueError if a chunk does not have one block."""
+    fields, boxes = _fields(path, layout.group), defaultdict[str, list[tuple[Box, int]]](list)
+    for cells, host in zip(layout.blocks, layout.hosts, strict=True):
+        for part in _parts(fields, layout.charts, cells):
+            boxes[part.array].append((part.points, host))
+    widths = {name: (array.shards or array.chunks)[:0:-1] for name, array in fields.items()}
+    return all(one_host_each(widths[name], parts) for name, parts in boxes.items())
 
 
 def _cut_anew(path: Path, layouts: Sequence[RecordsLayout], solid: Callable[[Box], np.ndarray] | None) -> None:
@@ -199,17 +216,20 @@ def _groups(path: Path) -> list[str]:
 def _copy(
     path: Path, target: Path, layout: RecordsLayout, solid: Callable[[Box], np.ndarray] | None
 ) -> None:
-    """Copy all records of a group into a new store with this layout, with one shard in memory."""
+    """Copy all records of a group into a new store with this layout, with one piece in memory."""
     source = zarr.open_group(str(path), path=layout.group, mode="r", use_consolidated=False, zarr_format=3)
     times = Store(path, layout.group).times
     attributes = {name: np.array(value) if isinstance(value, list) else value for name, value in source.attrs.items()}
     new = create(target, layout, attributes, solid)
     new.grow(len(times))
-    arrays = zarr.open_group(str(target), path=layout.group, mode="r+", zarr_format=3)
-    for index, (name, array) in product(range(len(times)), layout.arrays.items()):
-        for corner in product(*(range(0, n, width) for n, width in zip(array.shape, array.shard, strict=True))):
-            z, y, x = (slice(low, low + width) for low, width in zip(corner, array.shard, strict=True))
-            array_of(arrays, name)[index, z, y, x] = np.asarray(array_of(source, name)[index, z, y, x])
+    arrays, buffers = _fields(target, layout.group), Buffers()
+    with ThreadPoolExecutor(PACKERS) as packers:
+        for index, (name, array) in product(range(len(times)), layout.arrays.items()):
+            place = target / layout.group / name, arrays[name]
+            for corner in product(*(range(0, n, width) for n, width in zip(array.shape, array.piece, strict=True))):
+                z, y, x = (slice(low, low + width) for low, width in zip(corner, array.piece, strict=True))
+                values = np.asarray(array_of(source, name)[index, z, y, x])
+                write_shards(*place, (index, *corner), values[None], packers, buffers)
     columns = [name for name in layout.columns if name in source]  # earlier builds have fewer
     for index, time in enumerate(times):
         new.commit(index, time, **{name: np.asarray(array_of(source, name)[index]).item() for name in columns})

@@ -34,6 +34,7 @@ class CheckpointPolicy:
     """The folder of a run's checkpoints, their content and number.
 
     - `token`: a name unique to this run
+    - `hosts`: the number of the host of each block, empty if each is alone
     - `cells`: the cells that determine the further run, by role
     - `keep`: the number of checkpoints kept
     - `minutes`: wall-clock interval, in addition to the clock's schedule
@@ -48,6 +49,7 @@ class CheckpointPolicy:
     minutes: float | None = None
     guard: Guard = unguarded
     checkpoint_defaults: Mapping[str, float] = field(default_factory=dict)
+    hosts: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, sim: RunSetup, directory: Path, run: str, guard: Guard = unguarded) -> CheckpointPolicy:
@@ -56,11 +58,11 @@ class CheckpointPolicy:
         minutes = table.every.minutes if table.every else None
         folder = directory.absolute() / CHECKPOINTS
         defaults = sim.model.checkpoint_defaults
-        return cls(folder, run.rpartition("-")[2], sim.carried, table.keep, minutes, guard, defaults)
+        return cls(folder, run.rpartition("-")[2], sim.carried, table.keep, minutes, guard, defaults, sim.hosts)
 
     @property
     def checkpoints(self) -> Checkpoints:
-        return Checkpoints(self.folder, self.token)
+        return Checkpoints(self.folder, self.token, self.hosts)
 
 
 class CheckpointWriter:

@@ -80,7 +80,8 @@ class RunParts:
         self.saving = CheckpointWriter(policy, shard)
         times = job.resumed.times if job.resumed else {}
         self.particles = Clouds(self.spec.particles, shard)
-        self.records = Records(self.spec, self.directory / STORE, shard, times, policy.guard, self.particles)
+        place = self.directory / STORE, shard, times, policy.guard
+        self.records = Records(self.spec, *place, self.particles, policy.token)
         self.profiling = Profiling(job.profile, shard)
         self.stepping = Stepping(
             self.spec, shard, policy.cells, self.settings, self.movement, self.particles, self.sanity

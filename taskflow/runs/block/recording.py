@@ -78,17 +78,17 @@ class StateLog:
 
 class Records:
     """The groups of the store at `path` in a spec, after the records of given `times`. One writer, and the same order
-    on all blocks. `guard` is called before anything is written.
+    on all blocks. `guard` is called before anything is written. `token`: a name unique to this run.
     """
 
     def __init__(
         self, spec: BlockSpec, path: Path, shard: Shard, times: Mapping[str, Iterable[float]],
-        guard: Guard = unguarded, particles: Clouds | None = None,
+        guard: Guard = unguarded, particles: Clouds | None = None, token: str = "",
     ) -> None:  # fmt: skip
         self.writer, self._placed = Writer(before=guard), spec.domain.placed
 
         def place(group: str) -> GroupPlace:
-            return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard)
+            return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard, token)
 
         computed = {SOLID: spec.surroundings.moving.solid} if spec.surroundings else {}
         self.ranges = RangeWatch(spec.given, shard)

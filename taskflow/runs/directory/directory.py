@@ -100,7 +100,7 @@ class RunDirectory:
             with placed(self.path, own=again) as draft:
                 (draft / output.CASE).write_text(sim.case.to_toml(), encoding="utf-8")
                 about = {**_about(sim), "history": history(), "source": "taskflow"}
-                snapshots, *others = self._layouts(sim)
+                snapshots, *others = self.layouts(sim)
                 _create(draft / output.STORE, snapshots, about, _solid(sim))
                 more: tuple[Group, ...] = (*others, *sim.spec.series)
                 for group in more:
@@ -111,7 +111,7 @@ class RunDirectory:
 
     def reopen(self, sim: RunSetup, restart: RestartPoint, policy: CheckpointPolicy) -> RestartPoint:
         """Cut the run's output back to a restart's checkpoint, and adapt it to these blocks. Raises BadInput."""
-        checkpoint, path, layouts = restart.checkpoint, self.path / output.STORE, self._layouts(sim)
+        checkpoint, path, layouts = restart.checkpoint, self.path / output.STORE, self.layouts(sim)
         self.guard()
         with self._writing():
             output.recover(path)
@@ -175,6 +175,9 @@ class RunDirectory:
             finish(policy, blocks, visible)
         finally:
             policy.checkpoints.abandon()
+            statuses = [status for block in blocks for status in block.get("records", {}).values()]
+            if any(status.complete < len(status.records) for status in statuses):
+                output.sweep(self.path / output.STORE)  # shards to which a block has not added its part
             for group in groups:
                 store = output.Store(self.path / output.STORE, group)
                 store.finish()
@@ -203,7 +206,8 @@ class RunDirectory:
             words = f"{self.path}: cannot be written ({reason}); choose another directory ({OUTPUT})"
             raise BadInput(words) from error
 
-    def _layouts(self, sim: RunSetup) -> tuple[output.RecordsLayout, ...]:
+    @staticmethod
+    def layouts(sim: RunSetup) -> tuple[output.RecordsLayout, ...]:
         """Return the layouts of all groups of the store, snapshots first."""
         case, metadata = sim.case, sim.system.metadata
         fields, slots = {name: metadata[name] for name in case.output_fields}, sim.clock.snapshots() or SLOTS
@@ -220,7 +224,7 @@ class RunDirectory:
             fields = {name: metadata[name] for name in plane.fields or case.fields}
             layer = sim.domain.layout(fields, case.output, sim.partition, SLOTS, plane)
             layouts.append(replace(layer, group=plane.name))
-        return tuple(layouts)
+        return tuple(replace(layout, hosts=sim.hosts) for layout in layouts)
 
 
 def _create(path: Path, group: Group, about: dict[str, Any], solid: Mask | None = None) -> None:

@@ -12,11 +12,13 @@ from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row, auto, warning_rows
 from taskflow.common.units import plural, size
 from taskflow.flow.measures.statistics import SHARE
+from taskflow.output import first_blocks
+from taskflow.runs.directory.directory import RunDirectory
 from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.estimate.step_count import StepCount, count_steps, step_warnings
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.setup import RunSetup, blocks_of
-from taskflow.runtime.cluster import crowding, placed, processes, slabs, threads_per_block
+from taskflow.runtime.cluster import crowding, host_numbers, placed, processes, slabs, threads_per_block
 from taskflow.runtime.host import choose_device, look
 from taskflow.runtime.host.inventory import transport
 from taskflow.runtime.machine import Mapper, compile_others, known_copy_bandwidth
@@ -125,6 +127,10 @@ class Estimate(MemoryEstimate):
         if sim.steady_criterion:
             yield from sim.steady_criterion.rows()
         yield from sim.record_rows(self.iterations)
+        if len(self.placed) > 1:
+            snapshots, states = RunDirectory.layouts(sim)[0], len(set(first_blocks(sim.hosts)))
+            saved = f", {states} for each checkpoint" if case.checkpoint.keep else ""
+            yield Row("files", f"{sum(array.files for array in snapshots.arrays.values())} for each snapshot{saved}")
 
     @property
     def _device(self) -> str:
@@ -182,8 +188,9 @@ def estimate(case: Case) -> Estimate:
     device = choose_device(case.machine.device, [here])
     gpus = len(here.gpus) if device == "gpu" else None
     places = [replace(here, worker=f"process {n}") for n in range(processes(case.machine, case.grid.room, gpus))]
-    sim = RunSetup(case, blocks_of(case, slabs(places, device, embedded=True)), device=device)
-    where = placed(case.machine, sim.blocks, places, embedded=True)
+    blocks = blocks_of(case, slabs(places, device, embedded=True))
+    where = placed(case.machine, blocks, places, embedded=True)
+    sim = RunSetup(case, blocks, device=device, hosts=host_numbers(where))
     costs = Estimate(sim, where, device)
     costs.check()
     sim.system.check()

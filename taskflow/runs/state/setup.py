@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -108,7 +108,12 @@ def blocks_of(case: Case, slabs: int) -> Triple:
 
 @dataclass(frozen=True, eq=False)
 class RunSetup(DiscreteCase):
-    """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu". Raises BadInput if they do not fit the grid."""
+    """A case on nx x ny x nz blocks, each on a "cpu" or a "gpu". Raises BadInput if they do not fit the grid.
+
+    `hosts`: the number of the host of each block. The blocks of a host write common files, or each its own if empty.
+    """
+
+    hosts: tuple[int, ...] = field(default=(), kw_only=True)
 
     @cached_property
     def origin(self) -> InitialState | None:

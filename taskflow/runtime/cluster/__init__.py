@@ -13,6 +13,7 @@ from taskflow.runtime.cluster.placement import (
     copying,
     crowding,
     cut,
+    host_numbers,
     lasting_client,
     ordinals,
     placed,

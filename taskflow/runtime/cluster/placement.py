@@ -15,10 +15,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from itertools import product
 from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
+from urllib.parse import urlsplit
+
+import numpy as np
 
 from taskflow.common.errors import BadArgument, BadInput
 from taskflow.common.ownership import weakness
@@ -188,9 +192,25 @@ def slabs(places: Sequence[Place], device: str, *, embedded: bool) -> int:
 
 
 def placed(request: MachineRequest, blocks: Triple, places: Sequence[Place], *, embedded: bool) -> list[Place]:
-    """Return the place of each block, as `spread` does, on at most the requested processes of a cluster."""
+    """Return the place of each block, on at most the requested processes of a cluster. Places follow each other as in
+    `spread`, and the blocks of a host form a box if possible: it has fewer neighbours, and its files are larger.
+    """
     limit = request.workers if not embedded and request.workers != "auto" else len(places)
-    return spread(prod(blocks), places[:limit])
+    where = spread(prod(blocks), places[:limit])
+    shares = set(Counter(host_numbers(where)).values())
+    ranks = by_boxes(blocks, *shares) if len(shares) == 1 else range(len(where))
+    return [where[rank] for rank in ranks]
+
+
+def by_boxes(blocks: Triple, share: int) -> list[int]:
+    """Return the rank of each block in an order in which every `share` blocks form a box, if boxes of one shape can."""
+    sizes = [[size for size in range(1, n + 1) if n % size == 0] for n in blocks]
+    boxes = [box for box in product(*sizes) if prod(box) == share]
+    box = min(boxes, key=lambda box: sum(1 / size for size in box), default=blocks)  # of the smallest surface
+    z, y, x = np.indices(blocks[::-1]).reshape(3, -1)
+    inside = [at % size for at, size in zip((x, y, z), box, strict=True)]
+    outside = [at // size for at, size in zip((x, y, z), box, strict=True)]
+    return np.argsort(np.lexsort([*inside, *outside])).tolist()
 
 
 def spread(blocks: int, places: Sequence[Place]) -> list[Place]:
@@ -243,6 +263,13 @@ def crowding(threads: int, where: Sequence[Place]) -> str | None:
                 f" machine.blocks{' or machine.threads' if threads > 1 else ''}"
             )
     return None
+
+
+def host_numbers(where: Sequence[Place]) -> tuple[int, ...]:
+    """Return the number of each block's host, by the address of its process."""
+    names = [urlsplit(place.worker).hostname for place in where]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return tuple(map(numbers.__getitem__, names))
 
 
 def copying(threads: int, where: Sequence[Place], device: str) -> dict[int, int]:

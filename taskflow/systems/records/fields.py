@@ -40,7 +40,9 @@ class PlaneLayers:
 
 @dataclass(frozen=True)
 class GroupPlace:
-    """A group of the store, for records after `times`. `guard` is called before the store is changed."""
+    """A group of the store, for records after `times`. `guard` is called before the store is changed, `token` is unique
+    to this run.
+    """
 
     path: Path
     group: str
@@ -48,6 +50,7 @@ class GroupPlace:
     writer: Writer
     times: Iterable[float] = ()
     guard: Guard = unguarded
+    token: str = ""
 
 
 class Recording(ABC):
@@ -147,7 +150,9 @@ class FieldRecording(Recording):
         partition, files = place.shard.partition, place.writer.files
         charts, cells = layers or partition.region.charts, partition.cells_of(place.shard.block)
         self._computed = computed
-        self._output = BlockStore(place.path, charts, cells, place.group, files=files, guard=place.guard)
+        self._output = BlockStore(
+            place.path, charts, cells, place.group, files=files, guard=place.guard, token=place.token
+        )
 
     def _copy(self, index: int) -> None:
         self.place.writer.reserve()
