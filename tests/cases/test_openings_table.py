@@ -74,6 +74,8 @@ def test_what_is_wrong_is_named(openings, line):
 
 
 @pytest.mark.parametrize(("changes", "line"), [
+    ({"grid__cells": [8, 8, 10**9]},
+     'openings[1].side = "x_min": this side has 8e+09 faces, and a side with openings at most 1e+08; give fewer cells'),
     ({"time__implicit": ["z"]}, "not supported together with time.implicit; omit one of them"),
     ({"pressure": {"solver": "fft"}},
      'pressure.solver = "fft": z_min is part symmetry, part outflow (exit), and FFT needs one condition of the '

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -28,6 +29,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.runtime.regions import triple
 
 NEAR = 1e-6  # of the domain: a place that far beyond its side is on it
+MOST = 10**8  # faces of a side with openings: each face has a flag
 
 
 class OpeningTable(PlacedSide, Boundary):
@@ -91,8 +93,17 @@ def _lie_on_their_sides(grid: GridTable, openings: Openings) -> Iterator[Problem
                 yield wrong((*key, place), value, remedy)
 
 
-def _take_faces(staggered: StaggeredGrid, boundaries: Boundaries, openings: Openings) -> Iterator[Problem]:
-    return take_faces(openings, lambda opening: opening.covers(staggered))
+def _have_few_faces(staggered: StaggeredGrid, openings: Openings) -> Iterator[Problem]:
+    for key, opening in numbered(openings=openings):
+        faces = math.prod(n for axis, n in enumerate(staggered.cells) if axis != opening.axis)
+        if faces > MOST:
+            remedy = f"this side has {faces:.3g} faces, and a side with openings at most {MOST:.3g}; give fewer cells"
+            yield wrong((*key, "side"), opening.side, remedy)
+
+
+def _take_faces(staggered: StaggeredGrid, openings: Openings) -> Iterator[Problem]:
+    if not any(_have_few_faces(staggered, openings)):
+        yield from take_faces(openings, lambda opening: opening.covers(staggered))
 
 
 def _as_sides(rule: Callable[..., Iterator[Problem]], openings: Openings, *more: Any) -> Iterator[Problem]:
@@ -135,13 +146,14 @@ def partly_released(grid: StaggeredGrid, boundaries: Boundaries, openings: Openi
 def _are_solved(
     staggered: StaggeredGrid, boundaries: Boundaries, openings: Openings, pressure: PressureTable
 ) -> Iterator[Problem]:  # fmt: skip
-    sound = not any(_lie_on_sides(boundaries, openings)) and not any(_take_faces(staggered, boundaries, openings))
+    on_sides = not any(_lie_on_sides(boundaries, openings)) and not any(_have_few_faces(staggered, openings))
+    sound = on_sides and not any(_take_faces(staggered, openings))
     for reason in partly_released(staggered, boundaries, openings).values() if sound else ():
         if pressure.solver == "fft":
             yield wrong(("pressure", "solver"), pressure.solver, f'{reason}; give "multigrid"')
 
 
 OpeningTable.rules = (
-    names_are_own, _lie_on_sides, _lie_on_their_sides, _take_faces, _are_sound_sides, _have_heat, _are_smooth,
-    scalars_exist, _are_solved,
+    names_are_own, _lie_on_sides, _lie_on_their_sides, _have_few_faces, _take_faces, _are_sound_sides, _have_heat,
+    _are_smooth, scalars_exist, _are_solved,
 )  # fmt: skip
