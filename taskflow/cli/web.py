@@ -50,7 +50,7 @@ class Page(ThreadingHTTPServer):
         return [] if one else sorted(case.parent.name for case in self.directory.glob(f"*/{CASE}"))
 
     def followed(self, name: str = "") -> Followed:
-        """Return the run of this name, by default the first one. Raises BadInput if there is none."""
+        """Return the run of this name, by default the first one. Raises BadInput if it does not exist."""
         names = self.names
         if name and name not in names:
             raise BadInput(f"of = {name}: no such run; give one of {', '.join(names)}")

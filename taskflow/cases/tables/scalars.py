@@ -71,8 +71,8 @@ class ScalarFace(Table):
     alternatives = ((("value", "flux"), None),)
 
     value: Annotated[Value | None, reads(of_time)] = optional(
-        "the concentration on it, or of the entering fluid, the same everywhere on the side: [openings](#openings) have"
-        " values of their own. May [change in time](#values-that-change-in-time)"
+        "the concentration on it, or of the entering fluid, the same everywhere on the side. [Openings](#openings) have"
+        " separate values. May [change in time](#values-that-change-in-time)"
     )
     flux: Annotated[Value | None, reads(of_time)] = optional(
         "diffusive flux into the domain, per area and time. May [change in time](#values-that-change-in-time)"
