@@ -17,13 +17,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 import typer
 
+from taskflow.cli.exit_codes import refuse
+from taskflow.cli.format import tell
 from taskflow.cli.watch import Followed
 from taskflow.common.errors import BadInput
 from taskflow.common.units import plural
 from taskflow.output import CASE
 from taskflow.output.log import largest_residual, measured
-from taskflow.terminal.exit_codes import refuse
-from taskflow.terminal.format import tell
 
 HERE = "127.0.0.1"
 NAMES = (HERE, "localhost")  # host names of valid requests: others come from foreign pages
@@ -50,7 +50,7 @@ class Page(ThreadingHTTPServer):
         return [] if one else sorted(case.parent.name for case in self.directory.glob(f"*/{CASE}"))
 
     def followed(self, name: str = "") -> Followed:
-        """Return the run of this name, by default the first one. Raises BadInput if no run has it."""
+        """Return the run of this name, by default the first one. Raises BadInput if it does not exist."""
         names = self.names
         if name and name not in names:
             raise BadInput(f"of = {name}: no such run; give one of {', '.join(names)}")

@@ -71,7 +71,7 @@ class ScalarFace(Table):
     alternatives = ((("value", "flux"), None),)
 
     value: Annotated[Value | None, reads(of_time)] = optional(
-        "the concentration on it, or of the entering fluid, the same everywhere on the side: [openings](#openings) have"
+        "the concentration on it, or of the entering fluid, the same everywhere on the side. [Openings](#openings) have"
         " separate values. May [change in time](#values-that-change-in-time)"
     )
     flux: Annotated[Value | None, reads(of_time)] = optional(
@@ -106,8 +106,8 @@ class PassiveScalar(Table):
     """A field that the flow carries, that diffuses, and that does nothing to the flow."""
 
     name: Annotated[str, reads(scalar_name)] = entry(
-        "of its field: letters, digits and underscores, beginning with a letter. Names of other fields (`u`,"
-        " `h_c`, `c_new`) are reserved",
+        "of its field, in `output.fields` and in the store: letters, digits and underscores, beginning with a letter."
+        " Names of other fields (`u`, `h_c`, `c_new`) are reserved",
         remedy="give the name of its field",
     )
     diffusivity: NonNegative = entry("of the scalar", remedy="give the diffusivity, a number >= 0")

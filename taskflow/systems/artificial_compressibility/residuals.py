@@ -64,7 +64,7 @@ class CompressibilityMeasures:
         - steps, the CFL number of pseudo-time, and the progress of an implicit step
         - in physical time the CFL number, the number of pseudo-time steps and the largest divergence
         - residuals, and for each wall its force, the pressure part, its moment and, with heat, the heat outflow
-        - what leaves through each opening that is no wall: volume, and quantities times volume; the mean temperature
+        - what leaves through each opening that is no wall: volume, quantities times volume, and the mean temperature
         - with eddies their largest viscosity
         - the precision of factors, if double
         """
