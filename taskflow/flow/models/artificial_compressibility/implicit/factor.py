@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 
 from taskflow.common.errors import Avoidable, RunFailed
+from taskflow.flow.models.artificial_compressibility.blocks import Blocks
 from taskflow.flow.models.artificial_compressibility.bodies import APERTURE
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
@@ -24,12 +25,14 @@ ROW = 2**20  # more cells than an index space has along an axis
 RISING, FALLING = Swept["up"], Swept["down"]
 UP = Components(p=RISING, u=RISING, v=RISING, w=RISING)
 DOWN = Components(p=FALLING, u=FALLING, v=FALLING, w=FALLING)
+RIGHT = Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read)
 
 
 @task(kernel=TEXTS / "invert.cu")
 def invert(
-    velocity: Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: COUPLED,
-    pivot: RISING.any * PIVOT, metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, aperture: APERTURE,
+    velocity: Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), T: Read[SHORT] | None,
+    scalar: Read[SHORT] | None, coupling: COUPLED, pivot: RISING.any * PIVOT,
+    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, aperture: APERTURE,
     *, sweep: Sweep, numbers: Numbers,
 ) -> None:  # fmt: skip
     """pivot = D^-1, from the pivot of the matrix. Its first number is infinite if D is singular, with a pivot ratio
@@ -38,7 +41,9 @@ def invert(
 
 
 @task(kernel=TEXT)
-def keep_inverse(pivot: Read.any * PIVOT, inverse: Write.private * PIVOT, *, cell: Reduce[min]) -> None:
+def keep_inverse(
+    pivot: Read.any * PIVOT, inverse: Write.private * PIVOT, *, cell: Reduce[min], blocks: Blocks
+) -> None:  # fmt: skip
     """inverse = pivot, contiguous for solves; cell = i + ROW (j + ROW k) of the first cell with singular D, infinite if
     D is regular everywhere.
     """
@@ -73,14 +78,15 @@ def imprecise(why: str) -> Avoidable:
 
 @task(kernel=TEXT)
 def forward(
-    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), coupling: COUPLED,
-    inverse: Read.private * PIVOT, z: UP, *, sweep: Sweep,
+    right: RIGHT, T_r: Read | None, scalar_r: Read | None, coupling: COUPLED, inverse: Read.private * PIVOT, z: UP,
+    T: RISING | None, scalar: RISING | None, *, sweep: Sweep, blocks: Blocks,
 ) -> None:  # fmt: skip
     """z = D^-1 (right - sum over earlier neighbours of A z)."""
 
 
 @task(kernel=TEXT)
 def backward(
-    coupling: COUPLED, inverse: Read.private * PIVOT, z: DOWN, *, sweep: Sweep
+    coupling: COUPLED, inverse: Read.private * PIVOT, z: DOWN, T: FALLING | None, scalar: FALLING | None,
+    *, sweep: Sweep, blocks: Blocks,
 ) -> None:  # fmt: skip
     """z = z - D^-1 sum over later neighbours of A z."""

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility import eddies
+from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, Blocks
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
@@ -24,7 +25,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import FORTY
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import PART, VALUES, WARM
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, matrix
 from taskflow.flow.models.artificial_compressibility.implicit.passive import WORK, ImplicitScalars
 from taskflow.flow.models.artificial_compressibility.implicit.single import flow_in_single, in_single, single_fields
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
@@ -36,6 +37,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
     Program,
     fields,
     measured,
+    of_heat,
     rounded,
     same,
 )
@@ -50,12 +52,14 @@ BROKEN = 2  # updates in a row that are no numbers: factors are to be in double 
 @dataclass(frozen=True, eq=False)
 class ImplicitCompressibility(ImplicitScalars):
     """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with factors stored
-    in `precision`. `ramp` sets the step sizes. `double`: everything else is in double precision.
+    in `precision`. `ramp` sets the step sizes. `coupled`: scalars among the unknowns of its blocks, T first. `double`:
+    everything else is in double precision.
     """
 
     _: KW_ONLY
     solver: Gmres | Correction = FORTY
     ramp: Ramp = RAMP
+    coupled: tuple[str, ...] = ()
     precision: Literal["single", "double"] = "single"
     double: bool = False
 
@@ -74,19 +78,33 @@ class ImplicitCompressibility(ImplicitScalars):
     def extra_fields(self, dtype: str) -> tuple[Field, ...]:
         """Return the matrix blocks for neighbours, pivots and their inverses, and the fields of the solver."""
         kept = "f4" if self.precision == "single" else dtype
-        own = Field("own", kept, values=PIVOT, private=True)
+        count = self.blocks.values
+        own = Field("own", kept, values=count["own"], private=True)
         more = [own] if self.solver.approximates else [Field("vectors", kept, values=VALUES, private=True, rows=True)]
         if self.further:
             more.append(Field("later", kept, values=VALUES, private=True, rows=True))
         if self.heat and not self.solver.approximates:
             more.append(Field("warm", kept, values=WARM, private=True, rows=True))
-        if self.carried:
+        if self.apart:
             more.append(Field("carry", kept, values=scalar.CARRY, private=True))
         more += single_fields(self)
         tile = self.tile if self.ordering == "tiles" and powers_of_two(self.tile) else None
-        of_solves = (("inverse", PIVOT), *((name, HALF) for name in COUPLING))
-        swept = (Field(name, kept, values=values, private=True, tile=tile) for name, values in of_solves)
-        return *swept, Field("pivot", kept, values=PIVOT), *more
+        swept = (Field(name, kept, values=count[name], private=True, tile=tile) for name in ("inverse", *COUPLING))
+        return *swept, Field("pivot", kept, values=count["pivot"]), *more
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """T and scalars with factors of their own."""
+        return tuple(name for name in self.carried if name not in self.coupled)
+
+    @property
+    def blocks(self) -> Blocks:
+        """The blocks of the matrix."""
+        return BLOCKS[len(self.coupled)]
+
+    def coupled_fields(self, f: Roles, vector: tuple[str, ...]) -> tuple[str | None, str | None]:
+        """Return the fields of T and of another scalar of a vector, if the blocks couple them."""
+        return (of_heat(f, vector)[0] if self.coupled else None), None
 
     @property
     def mixed_precision(self) -> bool:
@@ -151,11 +169,10 @@ class ImplicitCompressibility(ImplicitScalars):
             yield from self.compressibility(f)
         yield from self._left(f, "")
         yield derive(self._paced, ("cfl", "slowness", "first", "retreat"))
+        yield from self.still_ghosts(f)
         yield from self.matrix(f)
         yield from self.factors(f)
-        if self.heat:
-            yield impose(f.T_z, over=self.cells, value=Value(1.0))
-            yield from self.changing_ghosts(f)
+        if "T" in self.apart:
             yield from self.scalar_factors((f.u, f.v, f.w), f, self.numbers)
         yield from self.solver.solve(f, self)
         velocity, update = fields(f, STATE)[1:], fields(f, UPDATE)[1:]
@@ -167,14 +184,16 @@ class ImplicitCompressibility(ImplicitScalars):
 
     def precondition(self, f: Roles) -> Iterator[Launch]:
         """z = M^-1 new."""
-        new, z = fields(f, AFTER), fields(f, BEFORE)
-        if self.heat:
+        if "T" in self.apart:
             yield from self.scalar_solves(f.T_new, f.T_z, f)
             yield from self._lift(f, f.T_z)
+        new, z = ((fields(f, vector), *self.coupled_fields(f, vector)) for vector in (AFTER, BEFORE))
+        coupling = fields(f, COUPLING)
+        where: dict[str, Any] = {"over": self.cells, "blocks": self.blocks}
         for sweep in sweeps(self.ordering, "up", self.tile):
-            yield factor.forward(new, fields(f, COUPLING), f.inverse, z, over=self.cells, sweep=sweep)
+            yield factor.forward(*new, coupling, f.inverse, *z, **where, sweep=sweep)
         for sweep in sweeps(self.ordering, "down", self.tile) if self.ordering != "jacobi" else ():
-            yield factor.backward(fields(f, COUPLING), f.inverse, z, over=self.cells, sweep=sweep)
+            yield factor.backward(coupling, f.inverse, *z, **where, sweep=sweep)
 
     def product(self, f: Roles) -> Iterator[Launch]:
         """new = (V G / dtau + dR/dQ) z."""
@@ -199,9 +218,9 @@ class ImplicitCompressibility(ImplicitScalars):
 
     def left_of_heat(self, f: Roles) -> Iterator[Launch]:
         """Compute the residual of the equation of T after an update, with the first-order matrix, and add its lift to
-        momentum.
+        momentum, unless the blocks couple T.
         """
-        if self.heat:
+        if "T" in self.apart:
             yield scalar.value_left(f.carry, f.T_r, f.T_x, f.T_new, over=self.cells)
             yield from self._lift(f, f.T_x)
 
@@ -209,6 +228,12 @@ class ImplicitCompressibility(ImplicitScalars):
         if any(self.numbers.lift):
             new = f.u_new, f.v_new, f.w_new
             yield scalar.lift(new, T, self.metrics(f), over=self.cells, numbers=self.numbers)
+
+    def still_ghosts(self, f: Roles) -> Iterator[Launch]:
+        """With heat: fill T_z with 1, and its ghost cells with what belongs to that by homogeneous conditions."""
+        if self.heat:
+            yield impose(f.T_z, over=self.cells, value=Value(1.0))
+            yield from self.changing_ghosts(f)
 
     def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
         """Fill the ghost values of z: homogeneous conditions on all sides."""
@@ -246,16 +271,18 @@ class ImplicitCompressibility(ImplicitScalars):
         yield self.paced((f.u, f.v, f.w), f)
         place = self.place(f)[1:-1]
         own = f.own if self.solver.approximates else None
-        made = fields(f, COUPLING), f.pivot, own
-        yield matrix((*fields(f, STATE), f.sides), *made, f.pseudo, *place, self.surface_fields(f), **self._where(f))
+        flow, made = (*fields(f, STATE), f.sides, f.pseudo), (*fields(f, COUPLING), f.pivot)
+        heat = (f.T, f.T_z) if self.coupled else None
+        yield matrix(flow, made, own, heat, None, *place, self.surface_fields(f), **self._where(f))
 
     def factors(self, f: Roles) -> Iterator[Launch | Derive]:
         """Compute the factors of the matrix, and check that none is singular."""
         _, *place, _ = self.place(f)
-        of = (f.u, f.v, f.w), fields(f, COUPLING), f.pivot, *place, f.aperture if self.bodies else None
+        heat = f.T if self.coupled else None
+        of = (f.u, f.v, f.w), heat, None, fields(f, COUPLING), f.pivot, *place, f.aperture if self.bodies else None
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
-        yield factor.keep_inverse(f.pivot, f.inverse, over=self.cells, cell=f.scalar("cell"))
+        yield factor.keep_inverse(f.pivot, f.inverse, over=self.cells, cell=f.scalar("cell"), blocks=self.blocks)
         yield derive(partial(factor.refuse_singular, self.cells, self.precision == "single"), ("sound",))
 
     def _tried(self, f: Roles) -> Program:
