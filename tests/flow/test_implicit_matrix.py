@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 
 import numpy as np
 import pytest
 
 from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS
+from taskflow.flow.models.artificial_compressibility.equations import ScalarNumbers
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix, place
 from tests.flow.byhand import ByHand, coupled
 from tests.flow.test_artificial_compressibility import STATE, faces_that_move, geometry, hand, numbers, paced
@@ -77,17 +78,19 @@ LIFT = 0.4, 0.1, -0.2
 
 
 @pytest.mark.parametrize(
-    ("uniform", "planar", "moves", "warm"),
+    ("uniform", "planar", "moves", "scalars"),
     [
-        (False, False, True, True),
-        pytest.param(False, False, True, False, marks=pytest.mark.slow),
-        pytest.param(False, False, False, True, marks=pytest.mark.slow),
-        *(pytest.param(True, planar, False, planar, marks=pytest.mark.slow) for planar in (False, True)),
+        (False, False, True, 2),
+        pytest.param(False, False, True, 0, marks=pytest.mark.slow),
+        pytest.param(False, False, False, 1, marks=pytest.mark.slow),
+        *(pytest.param(True, planar, False, int(planar), marks=pytest.mark.slow) for planar in (False, True)),
     ],
 )
-def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, planar, moves, warm, device):
-    """Cells that are three apart along an axis have no neighbour in common: 27 colours. With heat blocks have T."""
-    blocks = BLOCKS[int(warm)]
+def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, planar, moves, scalars, device):
+    """Cells that are three apart along an axis have no neighbour in common: 27 colours. Blocks have T, or T and another
+    scalar.
+    """
+    blocks = BLOCKS[scalars]
     made = assembled(device, uniform=uniform, planar=planar)
     for name in (*COUPLING, "pivot"):
         z, y, _, x = made.fields[name].shape
@@ -95,7 +98,8 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
     swept = faces_that_move(made) if moves else None
     areas, volumes = geometry(made)
     how = Discretisation(0.03, 1.3, diffusivity=0.02, planar=planar)
-    names, sides = (*STATE, *(["T"] if warm else [])), made.fields["sides"]
+    names, sides = (*STATE, *("T", "dye")[:scalars]), made.fields["sides"]
+    made.fields["dye"] = np.random.default_rng(12).uniform(-1, 1, made.fields["T"].shape)
     values = np.stack([made.fields[name] for name in names])
 
     def filled(q):
@@ -106,19 +110,26 @@ def test_the_matrix_is_the_derivative_of_the_residual_of_first_order(uniform, pl
     made.fields["T_still"] = beyond_sides(np.ones_like(q[0]), sides, still=True)
     grid = None if uniform else "metrics", "swept" if moves else None, None, None
     inputs = replace(numbers("third", uniform=uniform, planar=planar), blocks=blocks)
+    if scalars == 2:
+        derived = {part.name: getattr(inputs, part.name) for part in fields(inputs) if part.init}
+        inputs = ScalarNumbers(**derived, scalar_diffusivity=0.05)
     pseudo = paced(made, *grid, numbers=inputs)
-    flow, of, heat = (*STATE, "sides", pseudo), (*COUPLING, "pivot"), ("T", "T_still") if warm else None
-    made.run(matrix(flow, of, None, heat, None, *grid, None, over=made.box, rate=None, numbers=inputs))
+    flow, of = (*STATE, "sides", pseudo), (*COUPLING, "pivot")
+    heat, dye = ((name, "T_still") if name in names else None for name in ("T", "dye"))
+    made.run(matrix(flow, of, None, heat, dye, *grid, None, over=made.box, rate=None, numbers=inputs))
 
     def residual(moved):
         made_of = filled(moved)
         flow = first_order(made_of[:4], q[:4], sides, areas, volumes, how, swept)
-        if not warm:
-            return flow
-        lift = np.multiply.outer(LIFT, reference.at(volumes) * reference.at(moved[4]))
-        carried = dict(zip("uvwT", made_of[1:], strict=True))
+        if scalars:
+            flow[1:] -= np.multiply.outer(LIFT, reference.at(volumes) * reference.at(moved[4]))
         still = np.zeros_like(areas[:, 0]) if swept is None else swept
-        return np.stack([flow[0], *(flow[1:] - lift), scalar_first_order(carried, sides, areas, volumes, how, still)])
+        rows = []
+        for T, diffusivity in zip(made_of[4:], (0.02, 0.05), strict=False):
+            carried = dict(zip("uvwT", (*made_of[1:4], T), strict=True))
+            own = replace(how, diffusivity=diffusivity)
+            rows.append(scalar_first_order(carried, sides, areas, volumes, own, still))
+        return np.stack([*flow, *rows])
 
     velocity = q[1:4]
     pace = 0.3 / reference.step_per_volume(velocity, areas, volumes, np.full_like(volumes, 1.3), 0.03, how, swept)

@@ -100,7 +100,7 @@ def test_the_factors_of_a_scalar_are_those_of_a_dense_ilu(ordering):
         pytest.param(box((10, 9, 18)), (1, 1, 2), 1, marks=SLOW),
     ],
 )
-@pytest.mark.parametrize("coupled", [(), ("T",)])
+@pytest.mark.parametrize("coupled", [False, True])
 def test_blocks_and_threads_change_no_bit_of_heat_and_scalars(chart, blocks, threads, coupled):
     flow, about = warm(chart, coupled=coupled), {"steps": 4, "multiple": TILES, "every": 1}
     one = march(flow, chart, BEGUN, **about)
@@ -110,7 +110,7 @@ def test_blocks_and_threads_change_no_bit_of_heat_and_scalars(chart, blocks, thr
         np.testing.assert_array_equal(other[name], one[name])
 
 
-@pytest.mark.parametrize("coupled", [(), ("T",)])
+@pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("solver", [pytest.param(Gmres(), marks=SLOW), pytest.param(Correction(), marks=SLOW)])
 def test_the_steady_state_with_heat_and_scalars_is_that_of_explicit_marching(solver, coupled):
     chart = skewed((10, 9, 1))

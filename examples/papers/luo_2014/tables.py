@@ -103,7 +103,8 @@ def on_blocks(row: Result) -> str:
 
 def swept(row: Result) -> str:
     """Say what was timed, and the ordering, where it has one."""
-    return ", ".join(filter(None, (row["name"], row["name"] != "assembly" and row["ordering"])))
+    blocks = row["unknowns"] != 4 and f"{row['unknowns']} unknowns"
+    return ", ".join(filter(None, (row["name"], row["name"] != "assembly" and row["ordering"], blocks)))
 
 
 def charted(row: Result) -> str:

@@ -33,8 +33,8 @@ class Task(Signature):
     A launch can be of a task `derived` from this one, compiled separately from the same kernel text: see `Variant`. For
     a constant of a derived class, or a choice among its members (a value without members, such as a scheme), the names
     in the class variable `defines` become macros: see `machine.kernel.text`. If the class has `stencils`, a mapping,
-    the derived task reads the fields of these names with them; if it has `values`, those of these fields with
-    several values per cell have so many.
+    the derived task reads the fields of these names with them. If it has `values`, a mapping, it sets the number of
+    values per cell of fields with several.
     """
 
     body: Callable[..., None]

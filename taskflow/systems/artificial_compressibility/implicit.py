@@ -75,7 +75,7 @@ class Linear(Table):
         "tiles",
     )
     coupled: FieldNames = optional(
-        '`["T"]`: T is an unknown of the blocks of the factors. Otherwise it has factors of its own',
+        '`["T"]`: T is an unknown of the blocks of the factors. Otherwise it has separate factors',
         otherwise="nothing",
     )
     precision: Precision = entry("of the stored factors, and of the vectors of `gmres`", "single")

@@ -211,3 +211,13 @@ class TurbulentNumbers(Numbers):
         super().__post_init__()
         object.__setattr__(self, "half", 0.5 * self.per_length)
         object.__setattr__(self, "eddying", max(2.0, self.share) * self.per_length)
+
+
+@dataclass(frozen=True)
+class ScalarNumbers(Numbers):
+    """Constants with the diffusivity of a second scalar in blocks, and a power of two near the inverse of the scale of
+    its differences.
+    """
+
+    scalar_diffusivity: float = 0.0
+    scalar_per: float = 1.0

@@ -97,7 +97,7 @@ FN void add_velocity(Block& m, Row row, Vector by) { m.of[at(row, 1)] += by.x, m
 #ifdef SCALAR
 FN Numbers numbers_of(const Numbers& n, int row) {
   Numbers m = n;
-  if (row == 5) m.diffusivity = n.scalar_diffusivity;
+  if (row == 5) m.diffusivity = n.scalar_diffusivity, m.per[2] = n.scalar_per;
   return m;
 }
 #else

@@ -61,7 +61,7 @@ class Correction:
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
         vectors = RIGHT, UPDATE, AFTER
-        of = (value for vector in vectors for value in (fields(f, vector), *system.coupled_fields(f, vector)))
+        of = (value for vector in vectors for value in (fields(f, vector), system.coupled_field(f, vector), None))
         yield left(fields(f, COUPLING), f.own, *of, over=system.cells, blocks=system.blocks)
         yield from system.left_of_heat(f)
         yield from system.precondition(f)

@@ -8,7 +8,8 @@ An ordering determines which neighbours are earlier (see `taskflow.runtime.tasks
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from taskflow.common.errors import Avoidable, RunFailed
 from taskflow.flow.models.artificial_compressibility.blocks import Blocks
@@ -17,8 +18,19 @@ from taskflow.flow.models.artificial_compressibility.equations import SHORT, Num
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLED, PIVOT
 from taskflow.flow.models.artificial_compressibility.stage import EDDIES, METRICS, SWEPT
-from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Components, Read, Reduce, Sweep, Swept, Write, task
+from taskflow.runtime.regions import Box, Triple
+from taskflow.runtime.tasks import (
+    Components,
+    Launch,
+    Ordering,
+    Read,
+    Reduce,
+    Sweep,
+    Swept,
+    Write,
+    sweeps,
+    task,
+)
 
 TEXT = TEXTS / "solve.cu"
 ROW = 2**20  # more cells than an index space has along an axis
@@ -90,3 +102,19 @@ def backward(
     *, sweep: Sweep, blocks: Blocks,
 ) -> None:  # fmt: skip
     """z = z - D^-1 sum over later neighbours of A z."""
+
+
+Vector = tuple[tuple[str, ...], str | None, str | None]
+"""The fields of p, u, v, w, of T and of another scalar of a vector."""
+
+
+def solves(
+    right: Vector, coupling: tuple[str, ...], inverse: str, z: Vector, cells: tuple[Box, ...], ordering: Ordering,
+    tile: Triple, blocks: Blocks,
+) -> Iterator[Launch]:  # fmt: skip
+    """z = M^-1 right."""
+    where: dict[str, Any] = {"over": cells, "blocks": blocks}
+    for sweep in sweeps(ordering, "up", tile):
+        yield forward(*right, coupling, inverse, *z, **where, sweep=sweep)
+    for sweep in sweeps(ordering, "down", tile) if ordering != "jacobi" else ():
+        yield backward(coupling, inverse, *z, **where, sweep=sweep)

@@ -41,7 +41,7 @@ def matrix(
     Nothing is coupled across sides. There the pivot has the homogeneous condition: zero velocity on walls and inflows,
     zero pressure at outflows, zero free stream. Surfaces of bodies have the pressure and the velocity of their cell.
 
-    With `heat` rows of T are those of `scalar.scalar_matrix`, with the change of the mass that carries T, and momentum
-    has the lift; `T_still` has in ghost cells of sides their values for 1 inside and homogeneous conditions. `scalar`
-    is another one, without lift.
+    With `heat` the row of T equals `scalar.scalar_matrix`, with the change of the mass that carries T. Momentum has the
+    lift. In ghost cells of sides `T_still` has the value for 1 inside and homogeneous conditions. `scalar` is carried
+    likewise, without lift.
     """

@@ -52,14 +52,14 @@ BROKEN = 2  # updates in a row that are no numbers: factors are to be in double 
 @dataclass(frozen=True, eq=False)
 class ImplicitCompressibility(ImplicitScalars):
     """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with factors stored
-    in `precision`. `ramp` sets the step sizes. `coupled`: scalars among the unknowns of its blocks, T first. `double`:
-    everything else is in double precision.
+    in `precision`. `ramp` sets the step sizes. `coupled`: blocks of the factors couple T, which has separate
+    factors otherwise. `double`: everything else is in double precision.
     """
 
     _: KW_ONLY
     solver: Gmres | Correction = FORTY
     ramp: Ramp = RAMP
-    coupled: tuple[str, ...] = ()
+    coupled: bool = False
     precision: Literal["single", "double"] = "single"
     double: bool = False
 
@@ -94,17 +94,17 @@ class ImplicitCompressibility(ImplicitScalars):
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """T and scalars with factors of their own."""
-        return tuple(name for name in self.carried if name not in self.coupled)
+        """T and scalars with separate factors."""
+        return tuple(name for name in self.carried if not (self.coupled and name == "T"))
 
     @property
     def blocks(self) -> Blocks:
         """The blocks of the matrix."""
-        return BLOCKS[len(self.coupled)]
+        return BLOCKS[int(self.coupled)]
 
-    def coupled_fields(self, f: Roles, vector: tuple[str, ...]) -> tuple[str | None, str | None]:
-        """Return the fields of T and of another scalar of a vector, if the blocks couple them."""
-        return (of_heat(f, vector)[0] if self.coupled else None), None
+    def coupled_field(self, f: Roles, vector: tuple[str, ...]) -> str | None:
+        """Return the field of T of a vector, if the blocks couple it."""
+        return of_heat(f, vector)[0] if self.coupled else None
 
     @property
     def mixed_precision(self) -> bool:
@@ -187,13 +187,9 @@ class ImplicitCompressibility(ImplicitScalars):
         if "T" in self.apart:
             yield from self.scalar_solves(f.T_new, f.T_z, f)
             yield from self._lift(f, f.T_z)
-        new, z = ((fields(f, vector), *self.coupled_fields(f, vector)) for vector in (AFTER, BEFORE))
-        coupling = fields(f, COUPLING)
-        where: dict[str, Any] = {"over": self.cells, "blocks": self.blocks}
-        for sweep in sweeps(self.ordering, "up", self.tile):
-            yield factor.forward(*new, coupling, f.inverse, *z, **where, sweep=sweep)
-        for sweep in sweeps(self.ordering, "down", self.tile) if self.ordering != "jacobi" else ():
-            yield factor.backward(coupling, f.inverse, *z, **where, sweep=sweep)
+        new, z = ((fields(f, vector), self.coupled_field(f, vector), None) for vector in (AFTER, BEFORE))
+        how = self.cells, self.ordering, self.tile, self.blocks
+        yield from factor.solves(new, fields(f, COUPLING), f.inverse, z, *how)
 
     def product(self, f: Roles) -> Iterator[Launch]:
         """new = (V G / dtau + dR/dQ) z."""

@@ -38,8 +38,8 @@ class LinearSystem(Protocol):
     def blocks(self) -> Blocks:
         """The blocks of M."""
 
-    def coupled_fields(self, f: Roles, vector: tuple[str, ...]) -> tuple[str | None, str | None]:
-        """Return the fields of T and of another scalar of a vector, if the blocks couple them."""
+    def coupled_field(self, f: Roles, vector: tuple[str, ...]) -> str | None:
+        """Return the field of T of a vector, if the blocks couple it."""
 
     def precondition(self, f: Roles) -> Program:
         """z = M^-1 new."""
