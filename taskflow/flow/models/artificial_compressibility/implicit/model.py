@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.artificial_compressibility import eddies
-from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, Blocks
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import factor, march, outer, scalar
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
@@ -52,14 +51,12 @@ BROKEN = 2  # updates in a row that are no numbers: factors are to be in double 
 @dataclass(frozen=True, eq=False)
 class ImplicitCompressibility(ImplicitScalars):
     """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with factors stored
-    in `precision`. `ramp` sets the step sizes. `coupled`: blocks of the factors couple T, which has separate
-    factors otherwise. `double`: everything else is in double precision.
+    in `precision`. `ramp` sets the step sizes. `double`: everything else is in double precision.
     """
 
     _: KW_ONLY
     solver: Gmres | Correction = FORTY
     ramp: Ramp = RAMP
-    coupled: bool = False
     precision: Literal["single", "double"] = "single"
     double: bool = False
 
@@ -91,16 +88,6 @@ class ImplicitCompressibility(ImplicitScalars):
         tile = self.tile if self.ordering == "tiles" and powers_of_two(self.tile) else None
         swept = (Field(name, kept, values=count[name], private=True, tile=tile) for name in ("inverse", *COUPLING))
         return *swept, Field("pivot", kept, values=count["pivot"]), *more
-
-    @property
-    def apart(self) -> tuple[str, ...]:
-        """T and scalars with separate factors."""
-        return tuple(name for name in self.carried if not (self.coupled and name == "T"))
-
-    @property
-    def blocks(self) -> Blocks:
-        """The blocks of the matrix."""
-        return BLOCKS[int(self.coupled)]
 
     def coupled_field(self, f: Roles, vector: tuple[str, ...]) -> str | None:
         """Return the field of T of a vector, if the blocks couple it."""
