@@ -97,10 +97,11 @@ def test_kernels_of_implicit_marching_compile_for_gpus(tables, precision):
     "ordering",
     ["tiles", pytest.param("hyperplanes", marks=pytest.mark.slow), pytest.param("colours", marks=pytest.mark.slow)],
 )
-def test_factors_and_solves_compile_for_gpus(ordering):
-    job = Factors(Charts((8, 8, 8)), ordering, "single")
+@pytest.mark.parametrize("unknowns", [4, 5, 6])
+def test_factors_and_solves_compile_for_gpus(unknowns, ordering):
+    job = Factors(Charts((8, 8, 8)), ordering, "single", unknowns=unknowns)
     parts = Roles.of(tuple(job.partition.fields))
-    tasks = {launch.task for program in (job.invert, job.model.precondition) for launch in program(parts)}
+    tasks = {launch.task for program in (job.invert, job.precondition) for launch in program(parts)}
     assert {task.base.name for task in tasks} == {"invert", "keep_inverse", "forward", "backward"}
     assert {messages(cuda_text(task, np.dtype("f8"))) for task in tasks} == {""}
 

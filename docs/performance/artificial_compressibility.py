@@ -25,7 +25,9 @@ def triangular(results: Sequence[Result]) -> ReportTable:
         columns = {f"{name}: ms": shown(row["seconds"], 1e3)}
         if name not in ("exact sums", "plain sums"):
             columns[f"{name}: of copy"] = shown(row["share_of_copy"], form=share)
-        labels = where(result), charted(row), row["precision"], row["ordering"] or "tiles"
+        unknowns = row.get("unknowns", 4)  # results of earlier builds lack them
+        precision = row["precision"] if unknowns == 4 else f"{row['precision']}, {unknowns} unknowns"
+        labels = where(result), charted(row), precision, row["ordering"] or "tiles"
         table.put(labels, columns, result, name)
     return table
 

@@ -449,6 +449,7 @@ class LinearKeys(TypedDict, total=False):
     tolerance: float | None
     sweeps: int
     ordering: Literal["tiles", "hyperplanes", "blocks", "jacobi"]
+    coupled: Sequence[str] | None
     precision: Literal["single", "double"]
 
 

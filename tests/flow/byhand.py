@@ -119,7 +119,8 @@ def coupled(values: np.ndarray, device: Device) -> np.ndarray:
     """The block [row, column, ...] of a matrix for a neighbour, from its numbers [number, ...] on a device: by rows, or
     by columns where fields are tiled, too.
     """
-    block = values.reshape(4, 4, *values.shape[1:])
+    count = round(len(values) ** 0.5)
+    block = values.reshape(count, count, *values.shape[1:])
     return block.swapaxes(0, 1) if device.tiled else block
 
 

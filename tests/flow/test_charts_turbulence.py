@@ -266,7 +266,7 @@ def test_the_matrices_with_eddies(device):
     (areas, volumes), nu_t = geometry(made), made.fields["nu_t"]
     rate, grid = {"over": made.box, "rate": None, "numbers": inputs}, ("metrics", None, None, "nu_t")
     where = paced(made, *grid, numbers=inputs), "sides", *grid
-    made.run(matrix((*STATE, "sides"), COUPLING, "pivot", None, where[0], *grid, None, **rate))
+    made.run(matrix((*STATE, "sides", where[0]), (*COUPLING, "pivot"), *[None] * 3, *grid, None, **rate))
     q, d = (np.stack([made.fields[n] for n in names]) for names in (STATE, BEGUN))
     sides = made.fields["sides"]
     one, other = (first_order(q + s * EPS * d, q, sides, areas, volumes, how, nu_t=nu_t) for s in (1, -1))

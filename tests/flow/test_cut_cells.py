@@ -139,8 +139,8 @@ def test_the_matrix_at_surfaces(uniform, device):
     for name, values in (*((name, HALF) for name in COUPLING), ("pivot", PIVOT)):
         made.fields[name] = np.zeros((*shape[:2], values, shape[2]))
     inputs, grid = numbers("third", uniform=uniform), (None if uniform else "metrics", None, None, None)
-    where = paced(made, *grid, numbers=inputs), *grid, FIELDS
-    made.run(matrix((*STATE, "sides"), COUPLING, "pivot", None, *where, over=made.box, rate=None, numbers=inputs))
+    flow, of = (*STATE, "sides", paced(made, *grid, numbers=inputs)), (*COUPLING, "pivot")
+    made.run(matrix(flow, of, None, None, None, *grid, FIELDS, over=made.box, rate=None, numbers=inputs))
     areas, volumes = geometry(made)
     how, eps = Discretisation(0.03, 1.3), 1e-6
     q, d = (np.stack([made.fields[n] for n in names]) for names in (STATE, BEGUN))

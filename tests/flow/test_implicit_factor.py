@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from taskflow.common.errors import RunFailed
+from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import factor
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, place
@@ -18,7 +19,7 @@ from taskflow.runtime.regions import Box, Field, Partition, region
 from taskflow.runtime.tasks import owned
 from tests.flow.byhand import coupled
 from tests.flow.charts import march
-from tests.flow.test_implicit_march import REST, box, model, skewed
+from tests.flow.test_implicit_march import BEGUN, REST, box, model, skewed, warm
 from tests.reference.implicit_compressibility import Blocks, cells_of, factorised, solved
 
 CELLS, TILE = (5, 4, 3), (2, 2, 2)
@@ -33,26 +34,32 @@ def order_of(ordering) -> list:
     return sorted(cells, key=lambda cell: (sum(number[cell]) % 2, number[cell][::-1], cell[::-1]))
 
 
-def factors_of_a_flow(ordering, blocks=(1, 1, 1)):
+def factors_of_a_flow(ordering, blocks=(1, 1, 1), coupled=False):
     """The matrix after some outer iterations, a vector v, and z = M^-1 v: of the first block, where there are some."""
     chart = box(CELLS)
-    flow = model(chart, ordering=ordering, precision="double", tile=TILE)
-    v = np.random.default_rng(2).uniform(-1, 1, (4, *CELLS[::-1]))
+    made, begun = (warm, BEGUN) if coupled else (model, REST)
+    flow = made(chart, ordering=ordering, precision="double", tile=TILE, coupled=coupled)
+    v = np.random.default_rng(2).uniform(-1, 1, (4 + coupled, *CELLS[::-1]))
+    new, z = ((*names, *[f"T_{age}"] * coupled) for names, age in ((AFTER, "new"), (BEFORE, "z")))
     out = {}
+
+    def matrix(f):
+        yield from flow.still_ghosts(f)
+        yield from flow.matrix(f)
 
     def after(shard):
         first = shard.cells.lo == (0, 0, 0)
         mine = shard.cells.slices((0, 0, 0))
-        shard.run(owned("implicit", flow.matrix))
+        shard.run(owned("implicit", matrix))
         if first:
             out.update({name: shard.read(name) for name in (*COUPLING, "pivot")})
         shard.run(owned("implicit", flow.factors))
-        shard.write({name: np.ascontiguousarray(values[mine]) for name, values in zip(AFTER, v, strict=True)})
+        shard.write({name: np.ascontiguousarray(values[mine]) for name, values in zip(new, v, strict=True)})
         shard.run(owned("implicit", flow.precondition))
         if first:
-            out["z"] = np.stack([shard.read(name) for name in BEFORE])
+            out["z"] = np.stack([shard.read(name) for name in z])
 
-    march(flow, chart, REST, steps=3, every=1, multiple=TILE, blocks=blocks, job_after=after)
+    march(flow, chart, begun, steps=3, every=1, multiple=TILE, blocks=blocks, job_after=after)
     return v, out
 
 
@@ -61,20 +68,27 @@ def blocks_of(out) -> Blocks:
     blocks: Blocks = {}
     for cell in cells_of(CELLS[::-1]):
         i, j, k = cell
-        blocks[cell, cell] = out["pivot"][k, j, :, i].reshape(4, 4)
+        own = out["pivot"][k, j, :, i]
+        count = round(own.size**0.5)
+        blocks[cell, cell] = own.reshape(count, count)
         for side in range(6):
             present = list(cell)
             present[side // 2] += 1 if side % 2 else -1
             if 0 <= present[side // 2] < CELLS[side // 2]:
-                name, first = place(side)
-                blocks[cell, tuple(present)] = coupled(out[name][k, j, first : first + PIVOT, i], cpu())
+                name, first = place(side, BLOCKS[count - 4])
+                blocks[cell, tuple(present)] = coupled(out[name][k, j, first : first + count**2, i], cpu())
     return blocks
 
 
-@pytest.mark.parametrize("ordering", ["tiles", pytest.param("hyperplanes", marks=pytest.mark.slow)])
-def test_the_factors_are_those_of_a_dense_ilu(ordering):
-    v, out = factors_of_a_flow(ordering)
-    order = order_of(ordering)
+@pytest.mark.fast("none-tiles", "heat-tiles")
+@pytest.mark.parametrize("ordering", ["tiles", "hyperplanes"])
+@pytest.mark.parametrize("coupled", [False, True], ids=["none", "heat"])
+def test_the_factors_are_those_of_a_dense_ilu(coupled, ordering):
+    agree(order_of(ordering), *factors_of_a_flow(ordering, coupled=coupled))
+
+
+def agree(order, v, out):
+    """z is what dense factors give."""
     factors = factorised(blocks_of(out), order)
     expected = solved(factors, order, {(i, j, k): v[:, k, j, i] for i, j, k in order})
     largest = max(np.abs(values).max() for values in expected.values())
@@ -134,7 +148,8 @@ def test_a_singular_block_is_told_with_its_cell():
 
     def job(shard):
         shard.write({"pivot": pivots})
-        shard.run(lambda f: iter([factor.keep_inverse(f.pivot, f.inverse, over=space.cells, cell="cell")]))
+        where = {"over": space.cells, "cell": "cell", "blocks": BLOCKS[0]}
+        shard.run(lambda f: iter([factor.keep_inverse(f.pivot, f.inverse, **where)]))
         np.testing.assert_array_equal(shard.read("inverse"), by_columns)
         return dict(shard.scalars)
 

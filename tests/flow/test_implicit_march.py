@@ -16,6 +16,7 @@ from taskflow.flow.boundaries.inflow import Inflow
 from taskflow.flow.boundaries.outflow_conditions import PressureOutflow
 from taskflow.flow.boundaries.slip import Slip
 from taskflow.flow.boundaries.wall import Wall
+from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import march as outer
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
@@ -32,7 +33,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, RIGHT, UPDATE
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.operators.momentum import Fluid
+from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.runtime.tasks import owned
 from tests.flow.charts import Chart, distorted, march
 from tests.reference.implicit_compressibility import gmres
@@ -71,6 +72,28 @@ def open_box(chart, **more):
         for face in chart.faces
     )
     return replace(model(chart, **more), sides=sides)
+
+
+def warm(chart: Chart, kind=ImplicitCompressibility, **more) -> ArtificialCompressibility:
+    """A cavity, warmed from below at one end, whose lid moves; with a dye that enters there and leaves below."""
+    flow = model(chart, kind, **more)
+    conditions = {"x_min": Condition(warm=True, temperature=1.0), "x_max": Condition(transfer=0.3, outside=-0.2)}
+    conditions["y_max"] = Condition((0.3, 0.0, 0.0))
+    dyed = {"y_max": 0.7, "y_min": 0.1}
+    sides = tuple(
+        Side(
+            side.name, Wall(), side.patches, conditions.get(side.name, Condition()),
+            scalars={"dye": Condition(warm=True, temperature=dyed[side.name])} if side.name in dyed else {},
+        )
+        for side in flow.sides
+    )  # fmt: skip
+    return kind(
+        flow.cells, Fluid(0.02), sides, 1.0, planar=flow.planar, largest_volume=flow.largest_volume,
+        heat=HeatTransport(0.03, Buoyancy(2.0, 0.3, (0.2, -1.0, 0.0))), passive=(Passive("dye", 0.02),), **more,
+    )  # fmt: skip
+
+
+BEGUN = {**REST, "T": 0.3, "dye": 0.0}
 
 
 def restarting(chart):

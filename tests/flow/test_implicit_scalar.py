@@ -8,21 +8,15 @@ import numpy as np
 import pytest
 
 from taskflow.flow.boundaries.boundary import Value, impose
-from taskflow.flow.boundaries.collocated import Condition
-from taskflow.flow.boundaries.condition import Side
-from taskflow.flow.boundaries.wall import Wall
-from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
-from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.implicit.scalar import CARRY, scalar_matrix, value_left
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
-from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.runtime.tasks import owned
-from tests.flow.charts import Chart, march
+from tests.flow.charts import march
 from tests.flow.test_artificial_compressibility import faces_that_move, geometry, hand, numbers, paced
 from tests.flow.test_implicit_factor import CELLS, TILE, order_of
-from tests.flow.test_implicit_march import REST, TILES, bits, box, model, skewed
+from tests.flow.test_implicit_march import BEGUN, TILES, bits, box, skewed, warm
 from tests.reference import artificial_compressibility as reference
 from tests.reference.artificial_compressibility import LAYERS, Discretisation
 from tests.reference.implicit_compressibility import Blocks, cells_of, factorised, scalar_first_order, solved
@@ -64,28 +58,6 @@ def test_the_matrix_of_a_scalar_is_that_of_its_residual_of_first_order(uniform, 
     made.assert_agrees("out", -(leaving + pace * made.values("T")))
 
 
-def warm(chart: Chart, kind=ImplicitCompressibility, **more) -> ArtificialCompressibility:
-    """A cavity, warmed from below at one end, whose lid moves; with a dye that enters there and leaves below."""
-    flow = model(chart, kind, **more)
-    conditions = {"x_min": Condition(warm=True, temperature=1.0), "x_max": Condition(transfer=0.3, outside=-0.2)}
-    conditions["y_max"] = Condition((0.3, 0.0, 0.0))
-    dyed = {"y_max": 0.7, "y_min": 0.1}
-    sides = tuple(
-        Side(
-            side.name, Wall(), side.patches, conditions.get(side.name, Condition()),
-            scalars={"dye": Condition(warm=True, temperature=dyed[side.name])} if side.name in dyed else {},
-        )
-        for side in flow.sides
-    )  # fmt: skip
-    return kind(
-        flow.cells, Fluid(0.02), sides, 1.0, planar=flow.planar, largest_volume=flow.largest_volume,
-        heat=HeatTransport(0.03, Buoyancy(2.0, 0.3, (0.2, -1.0, 0.0))), passive=(Passive("dye", 0.02),), **more,
-    )  # fmt: skip
-
-
-BEGUN = {**REST, "T": 0.3, "dye": 0.0}
-
-
 @pytest.mark.parametrize("ordering", [pytest.param("tiles", marks=SLOW), pytest.param("hyperplanes", marks=SLOW)])
 def test_the_factors_of_a_scalar_are_those_of_a_dense_ilu(ordering):
     chart = box(CELLS)
@@ -125,10 +97,12 @@ def test_the_factors_of_a_scalar_are_those_of_a_dense_ilu(ordering):
     [
         pytest.param(skewed((18, 19, 1)), (2, 2, 1), 2, marks=SLOW),
         pytest.param(box((12, 18, 9)), (1, 3, 1), 1, marks=SLOW),
+        pytest.param(box((10, 9, 18)), (1, 1, 2), 1, marks=SLOW),
     ],
 )
-def test_blocks_and_threads_change_no_bit_of_heat_and_scalars(chart, blocks, threads):
-    flow, about = warm(chart), {"steps": 4, "multiple": TILES, "every": 1}
+@pytest.mark.parametrize("coupled", [False, True])
+def test_blocks_and_threads_change_no_bit_of_heat_and_scalars(chart, blocks, threads, coupled):
+    flow, about = warm(chart, coupled=coupled), {"steps": 4, "multiple": TILES, "every": 1}
     one = march(flow, chart, BEGUN, **about)
     other = march(flow, chart, BEGUN, blocks=blocks, threads=threads, **about)
     assert bits(other) == bits(one)
@@ -136,10 +110,11 @@ def test_blocks_and_threads_change_no_bit_of_heat_and_scalars(chart, blocks, thr
         np.testing.assert_array_equal(other[name], one[name])
 
 
+@pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("solver", [pytest.param(Gmres(), marks=SLOW), pytest.param(Correction(), marks=SLOW)])
-def test_the_steady_state_with_heat_and_scalars_is_that_of_explicit_marching(solver):
+def test_the_steady_state_with_heat_and_scalars_is_that_of_explicit_marching(solver, coupled):
     chart = skewed((10, 9, 1))
-    one = march(warm(chart, solver=solver), chart, BEGUN, steps=400, steady=1e-9, every=1)
+    one = march(warm(chart, solver=solver, coupled=coupled), chart, BEGUN, steps=400, steady=1e-9, every=1)
     other = march(warm(chart, ArtificialCompressibility), chart, BEGUN, steps=20000, steady=1e-11, every=50)
     assert one.steps < (40 if isinstance(solver, Gmres) else 80)
     for name in ("u", "v", "w", "T", "dye"):

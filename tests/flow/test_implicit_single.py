@@ -14,8 +14,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFT
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.tasks import owned
 from tests.flow.charts import march
-from tests.flow.test_implicit_march import REST, SLOW, TILES, bits, box, model, open_box, skewed
-from tests.flow.test_implicit_scalar import BEGUN, warm
+from tests.flow.test_implicit_march import BEGUN, REST, SLOW, TILES, bits, box, model, open_box, skewed, warm
 
 TOLERANCE = 3e-6  # of the largest value, some 50 roundings
 

@@ -7,9 +7,11 @@ import pytest
 
 from examples.papers.luo_2014.cusparse import BlockFactors, block_rows
 from examples.papers.luo_2014.factors import Charts, Factors, KrylovSums
-from examples.papers.luo_2014.goals import of_sweeps, paper_seconds
+from examples.papers.luo_2014.goals import like_four, of_sweeps, paper_seconds
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING
 from taskflow.runtime.machine import run_threads
 from taskflow.runtime.machine.device import cpu
+from tests.flow.test_implicit_factor import CELLS, TILE, agree, order_of
 from tests.runtime.machine.devices import DEVICES, one_gpu, opened
 
 PAPER = "examples.papers.luo_2014"
@@ -70,29 +72,57 @@ def test_plain_sums_are_those_of_numpy(device):
 @pytest.mark.gpu(emulated=True)
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("ordering", ["tiles", "hyperplanes", "jacobi", "colours"])
-def test_solves_on_a_gpu_have_the_bits_of_a_cpu(ordering, precision):
-    factors = Factors(Charts((19, 11, 9), 2), ordering, precision)
+@pytest.mark.parametrize("unknowns", [4, 5, 6])
+def test_solves_on_a_gpu_have_the_bits_of_a_cpu(unknowns, ordering, precision):
+    factors = Factors(Charts((19, 11, 9), 2), ordering, precision, unknowns=unknowns)
+    names = ("p_z", "u_z", "v_z", "w_z", "T_z", "dye_z")[:unknowns]
 
     def job(shard):
-        factors.charts.fill(shard)
+        factors.fill(shard)
         shard.run(factors.fresh, slowness=0.1)
-        shard.run(factors.model.precondition)
-        return [shard.read(name, box) for box in factors.charts.boxes for name in ("p_z", "u_z", "v_z", "w_z")]
+        shard.run(factors.precondition)
+        return [shard.read(name, box) for box in factors.charts.boxes for name in names]
 
     host, device = (run_threads(factors.partition, job, one)[0] for one in (cpu(1), one_gpu()))
     np.testing.assert_array_equal(np.concatenate(device), np.concatenate(host))
 
 
+@pytest.mark.fast("6-tiles")
+@pytest.mark.parametrize("ordering", ["tiles", "hyperplanes"])
+@pytest.mark.parametrize("unknowns", [4, 5, 6])
+def test_solves_are_those_of_a_dense_ilu(unknowns, ordering):
+    factors, out = Factors(Charts(CELLS), ordering, "double", TILE, unknowns=unknowns), {}
+    names = ("p", "u", "v", "w", "T", "dye")[:unknowns]
+
+    def job(shard):
+        factors.fill(shard)
+        shard.run(factors.matrix, slowness=0.1)
+        out.update({name: shard.read(name) for name in (*COUPLING, "pivot")})
+        shard.run(factors.invert)
+        shard.run(factors.precondition)
+        out["z"] = np.stack([shard.read(f"{name}_z") for name in names])
+        return np.stack([shard.read(f"{name}_new") for name in names])
+
+    (v,) = run_threads(factors.partition, job, cpu(1))
+    agree(order_of(ordering), v, out)
+
+
 def test_goals_know_their_rows():
-    row = {"name": "solve", "ordering": "tiles", "cells": [128] * 3, "charts": 1, "precision": "single"}
+    row = {
+        "name": "solve", "ordering": "tiles", "cells": [128] * 3, "charts": 1, "precision": "single", "unknowns": 4,
+    }  # fmt: skip
     assert of_sweeps({**row, "share_of_copy": 0.59}, gpu=True) == {"goal": "0.6 of copy", "met": False}
     block = {**row, "cells": [79, 49, 49], "precision": "double", "seconds": 0.2e-3}
     assert of_sweeps(block, gpu=True) == {"goal": "0.25 ms", "met": True}
     assert of_sweeps({**block, "charts": 2}, gpu=True) == {"goal": None, "met": None}
     assert (paper_seconds(block), paper_seconds(row)) == (35.84e-3, None)
+    six = {**row, "unknowns": 6, "share_of_copy": 0.53}
+    four = {**row, "share_of_copy": 0.6}
+    assert (of_sweeps(six, gpu=True)["goal"], like_four(four, [four, six])) == (None, {})
+    assert like_four(six, [four, six]) == {"goal": "0.9 of 4 x 4", "met": False}
 
 
-@pytest.mark.parametrize("words", [("--orderings", "red"), ("--cells", "8,x"), ("--tile", "8")])
+@pytest.mark.parametrize("words", [("--orderings", "red"), ("--cells", "8,x"), ("--tile", "8"), ("--unknowns", "7")])
 def test_words_that_say_nothing_are_refused(start, refused, words):
     result = start(PAPER, "triangular", *words, "--device", "cpu")
     refused(result.exit_code, result.stderr, words[0], "give")

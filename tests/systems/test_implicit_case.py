@@ -14,6 +14,7 @@ from tests.runs.test_charts_real_time import WARM
 from tests.runs.test_charts_run import SAVED, assert_same_run, contents
 
 IMPLICIT = {"method__march": "implicit"}
+COUPLED = changed(LID, method={"type": "artificial-compressibility", "linear": {"coupled": ["T"]}})
 
 
 @pytest.mark.parametrize(("tables", "changes", "line"), [
@@ -38,6 +39,14 @@ IMPLICIT = {"method__march": "implicit"}
      'method.linear.ordering = "colours": cells in two colours take 2 to 3 times the products of "tiles"; give that'),
     (CYLINDER, {"method__linear": {"lag": 5}},
      "method.linear.lag = 5: the matrix is made again in every outer iteration; omit it"),
+    (CYLINDER, {"method__linear": {"coupled": ["T"]}},
+     'method.linear.coupled = ["T"]: there is no heat; give [heat], or omit it'),
+    (WARM, {"method__linear": {"coupled": ["T", "T"]}}, 'method.linear.coupled = ["T", "T"]: name T once'),
+    (WARM, {"method__linear": {"coupled": ["ink"]}},
+     'method.linear.coupled = ["ink"]: the case has no scalar ink; give T alone, or omit it'),
+    (WARM, {"method__linear": {"coupled": ["T", "dye"]}},
+     'method.linear.coupled = ["T", "dye"]: the flow does not depend on dye, which follows it; give T alone, or omit'
+     " it"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_remedy(tables, changes, line):
     assert problems(tables, **{**IMPLICIT, **changes}) == [line]
@@ -92,7 +101,10 @@ def test_no_scalar_has_the_name_of_a_field_of_the_model(solver):
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     ("tables", "cuts"),
-    [(CYLINDER, {"1": [2, 1, 1]}), (TURNED, {}), (changed(LID, method__steps="local", method__march="implicit"), {})],
+    [
+        (CYLINDER, {"1": [2, 1, 1]}), (TURNED, {}), (changed(LID, method__steps="local", method__march="implicit"), {}),
+        (COUPLED, {}),
+    ],
 )
 def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path, tables, cuts):
     go(case(tables, **IMPLICIT), tmp_path / "whole")
@@ -109,7 +121,7 @@ def test_runs_have_the_same_bits_for_any_blocks_and_go_on_after_a_break(tmp_path
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("tables", [CYLINDER, changed(LID, method__steps="local")])
+@pytest.mark.parametrize("tables", [CYLINDER, changed(LID, method__steps="local"), COUPLED])
 def test_an_outer_iteration_is_proved(tables):
     """With heat and scalars, too."""
     from taskflow.runs.estimate.estimate import estimate

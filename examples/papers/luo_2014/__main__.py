@@ -35,6 +35,7 @@ from taskflow.common.errors import BadInput
 ORDERINGS: tuple[Literal["tiles", "hyperplanes", "jacobi", "colours"], ...]
 ORDERINGS = "tiles", "hyperplanes", "jacobi", "colours"
 PRECISIONS: tuple[Literal["single", "double"], ...] = ("single", "double")
+UNKNOWNS = "4", "5", "6"
 SOLVERS = "gmres", "correction"
 CASES = "section", "duct"
 
@@ -55,6 +56,7 @@ def triangular(
     factors: Annotated[str, typer.Option(metavar="NAMES", help="Precisions: of single, double; or all.")] = "all",
     tile: Annotated[str, typer.Option(metavar="XxYxZ", help="Cells of a tile.")] = "8x8x8",
     cusparse: Annotated[bool, typer.Option("--cusparse", help="On a GPU: cuSPARSE's block ILU(0), too.")] = False,
+    unknowns: Annotated[str, typer.Option(metavar="N,N,...", help="Of a cell: 4, 5 with T, 6 with a scalar.")] = "4",
     device: Device = "auto",
     output: Output = None,
 ) -> None:
@@ -66,7 +68,10 @@ def triangular(
     known, precisions = chosen("--orderings", orderings, ORDERINGS), chosen("--factors", factors, PRECISIONS)
     if "tiles" not in known:
         refuse_unused(context, f"with --orderings {orderings}", "tile")
-    sweeping = TriangularSolves(known, precisions, triple("--tile", tile), cusparse)
+    counts = tuple(map(int, chosen("--unknowns", unknowns, UNKNOWNS)))
+    if cusparse and 4 not in counts:
+        raise BadInput(f"--unknowns {unknowns}: cuSPARSE has blocks of 4 x 4 here; give 4, too, or omit --cusparse")
+    sweeping = TriangularSolves(known, precisions, triple("--tile", tile), cusparse, counts)
     if charts > 1 and not cells:
         raise BadInput(f"--charts {charts}: give --cells, too, the size of a chart")
     sizes = [Charts(cells_of(size.strip()), charts) for size in cells.split(",")] if cells else []

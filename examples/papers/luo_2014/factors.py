@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,18 +13,20 @@ from examples.papers.skewed import GHOST, skewed
 from taskflow.bench.timing import timed
 from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.collocated import FLUXES
+from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, Blocks
+from taskflow.flow.models.artificial_compressibility.equations import Numbers, ScalarNumbers
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
-from taskflow.flow.models.artificial_compressibility.implicit import krylov
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import PIVOT
-from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
+from taskflow.flow.models.artificial_compressibility.implicit import factor, krylov
+from taskflow.flow.models.artificial_compressibility.implicit.derivative import pseudo_time
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, matrix
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, fields
-from taskflow.flow.operators.momentum import Fluid
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Atlas, Box, Field, Partition, Triple, charted
-from taskflow.runtime.tasks import TILE, Launch, Ordering, Program, Roles
+from taskflow.runtime.regions import Atlas, Box, Field, Partition, Triple, charted, powers_of_two
+from taskflow.runtime.tasks import TILE, Launch, Ordering, Program, Roles, sweeps
 
 PATTERN = 16  # cells along each axis whose metrics all others repeat
 REAL = np.dtype("f8")
+LIFT = (0.0, 0.1, 0.0)
 Timing = tuple[str, float, int, int]  # an operation, its seconds, samples, and bytes for a cell
 
 
@@ -46,9 +48,9 @@ class Charts:
         """All cells."""
         return sum(box.volume for box in self.boxes)
 
-    def partition(self, more: Sequence[Field]) -> Partition:
-        """One block, with four values of a flow and of vectors, the term of pseudo-time, and other fields."""
-        names = [*STATE, *AFTER, *BEFORE, "pseudo"]
+    def partition(self, more: Sequence[Field], names: Sequence[str] = (*STATE, *AFTER, *BEFORE)) -> Partition:
+        """One block, with values of a flow and of vectors, the term of pseudo-time, and other fields."""
+        names = [*names, "pseudo"]
         own = [*(Field(name, "f8") for name in names), Field("sides", "u1"), Field("metrics", "f8", values=10)]
         return Partition(charted(Atlas(self.boxes, (), GHOST), [*own, *more]), (1, 1, 1), pieces=(self.boxes,))
 
@@ -66,10 +68,13 @@ class Charts:
             shard.write({"metrics": pattern[np.ix_(z, y, np.arange(10), x)]}, around)
 
 
+SCALARS = "T", "dye"  # unknowns behind p, u, v and w
+
+
 @dataclass(frozen=True)
 class Factors:
     """The job of a block: the matrix of these charts, which is timed where it `assembles`, its factors in an ordering
-    and a precision, and the solves.
+    and a precision, and the solves; of blocks of so many `unknowns`, 4, 5 with T or 6 with another scalar.
     """
 
     charts: Charts
@@ -77,65 +82,115 @@ class Factors:
     precision: Literal["single", "double"]
     tile: Triple = TILE
     assembles: bool = True
+    unknowns: int = 4
+
+    @property
+    def blocks(self) -> Blocks:
+        """Their blocks."""
+        return BLOCKS[self.unknowns - 4]
+
+    @property
+    def scalars(self) -> tuple[str, ...]:
+        """The unknowns behind p, u, v and w."""
+        return SCALARS[: self.unknowns - 4]
 
     @cached_property
-    def model(self) -> ImplicitCompressibility:
-        """The model, without sides: no program of it runs as a whole."""
-        return ImplicitCompressibility(
-            self.charts.boxes, Fluid(0.01), (), 1.0, ordering=self.ordering, precision=self.precision, tile=self.tile
-        )
+    def numbers(self) -> Numbers:
+        """Constants of the equations."""
+        if self.unknowns == 6:
+            return ScalarNumbers(0.01, 2.5, 0.02, 0.02, lift=LIFT, blocks=self.blocks, scalar_diffusivity=0.03)
+        return Numbers(0.01, 2.5, 0.02, 0.02, lift=LIFT, blocks=self.blocks)
+
+    def vector(self, names: tuple[str, ...], age: str) -> factor.Vector:
+        """The fields of a vector of this age."""
+        heat, scalar = (f"{name}_{age}" if name in self.scalars else None for name in SCALARS)
+        return names, heat, scalar
 
     @cached_property
     def partition(self) -> Partition:
-        """The cells, and the matrix without what solvers have of their own."""
-        return self.charts.partition(self.model.extra_fields("f8")[:4])
+        """The cells, and the matrix."""
+        kept, tile = "f4" if self.precision == "single" else "f8", self.tile if self.ordering == "tiles" else None
+        tile = tile if tile and powers_of_two(tile) else None
+        swept = ("inverse", *COUPLING)
+        own = [Field(name, kept, values=self.blocks.values[name], private=True, tile=tile) for name in swept]
+        ages = ("", "_new", "_z", "_still")
+        names = [*STATE, *AFTER, *BEFORE, *(f"{name}{age}" for name in self.scalars for age in ages)]
+        return self.charts.partition([*own, Field("pivot", kept, values=self.blocks.values["pivot"])], names)
+
+    def matrix(self, f: Roles) -> Iterator[Launch]:
+        """The matrix."""
+        heat, scalar = ((name, f"{name}_still") if name in self.scalars else None for name in SCALARS)
+        where: dict[str, Any] = {"over": self.charts.boxes, "numbers": self.numbers}
+        place = "metrics", None, None, None
+        yield pseudo_time(STATE[1:], "pseudo", *place, slowness="slowness", **where)
+        made = (*STATE, "sides", "pseudo"), (*COUPLING, "pivot"), None
+        yield matrix(*made, heat, scalar, *place, None, rate=None, **where)
 
     def invert(self, f: Roles) -> Iterator[Launch]:
         """The factors, whatever they are."""
-        return (item for item in self.model.factors(f) if isinstance(item, Launch))
+        heat, scalar = (name if name in self.scalars else None for name in SCALARS)
+        of = STATE[1:], heat, scalar, COUPLING, "pivot", "metrics", None, None, None, None
+        over = self.charts.boxes
+        for sweep in sweeps(self.ordering, "up", self.tile):
+            yield factor.invert(*of, over=over, sweep=sweep, numbers=self.numbers)
+        yield factor.keep_inverse("pivot", "inverse", over=over, cell="cell", blocks=self.blocks)
+
+    def precondition(self, f: Roles) -> Iterator[Launch]:
+        """Both solves."""
+        new, z = self.vector(AFTER, "new"), self.vector(BEFORE, "z")
+        how = self.charts.boxes, self.ordering, self.tile, self.blocks
+        yield from factor.solves(new, COUPLING, "inverse", z, *how)
 
     def fresh(self, f: Roles) -> Iterator[Launch]:
         """Matrix and factors."""
-        yield from self.model.matrix(f)
+        yield from self.matrix(f)
         yield from self.invert(f)
+
+    def fill(self, shard: Shard) -> None:
+        """Random values, of scalars, too."""
+        self.charts.fill(shard)
+        random = np.random.default_rng(2)
+        for box in (box.grow(GHOST) for box in self.charts.boxes):
+            names = [f"{name}{age}" for name in self.scalars for age in ("", "_new", "_still")]
+            shard.write({name: random.random(box.shape[::-1]) / 10 for name in names}, box)
 
     def __call__(self, shard: Shard) -> list[Timing]:
         """Medians of the matrix, of factors, made of factors again and again, whose numbers the time does not depend
         on, and of a solve with those of the matrix.
         """
-        self.charts.fill(shard)
+        self.fill(shard)
         shard.run(self.fresh, slowness=0.1)
-        timings = [_timed(shard, "assembly", self.model.matrix, self.assembled)] if self.assembles else []
+        timings = [_timed(shard, "assembly", self.matrix, self.assembled)] if self.assembles else []
         timings.append(_timed(shard, "factorisation", self.invert, self.factorised))
         shard.run(self.fresh)
-        return [*timings, _timed(shard, "solve", self.model.precondition, self.solved)]
+        return [*timings, _timed(shard, "solve", self.precondition, self.solved)]
 
     @property
     def _block(self) -> int:
-        return PIVOT * (4 if self.precision == "single" else 8)
+        return self.blocks.values["pivot"] * (4 if self.precision == "single" else 8)
 
     @property
     def assembled(self) -> int:
         """Bytes of a cell: velocity, metrics and the term of pseudo-time that is made of them; that, state, metrics and
-        kind, and seven blocks.
+        kind, and seven blocks; of scalars also what ghost cells have.
         """
-        return (3 + 10 + 1 + 1 + 4 + 10) * REAL.itemsize + 1 + 7 * self._block
+        return (3 + 10 + 1 + 1 + self.unknowns + len(self.scalars) + 10) * REAL.itemsize + 1 + 7 * self._block
 
     @property
     def factorised(self) -> int:
-        """Bytes of a cell: three blocks below, the pivot and its inverse; of blocks above the velocities and metrics
-        that they are made of.
+        """Bytes of a cell: three blocks below, the pivot and its inverse; of blocks above the velocities, scalars and
+        metrics that they are made of.
         """
         alone = self.ordering == "jacobi"
-        return 2 * self._block if alone else 5 * self._block + (3 + 10) * REAL.itemsize
+        return 2 * self._block if alone else 5 * self._block + (3 + len(self.scalars) + 10) * REAL.itemsize
 
     @property
     def solved(self) -> int:
-        """Bytes of a cell: six blocks and the inverse of the pivot once, and four vector values read and written by
-        each of two solves.
+        """Bytes of a cell: six blocks and the inverse of the pivot once, and the vector values of all unknowns read
+        and written by each of two solves.
         """
-        alone = self.ordering == "jacobi"
-        return self._block + 8 * REAL.itemsize if alone else 7 * self._block + 16 * REAL.itemsize
+        alone, values = self.ordering == "jacobi", 2 * self.unknowns * REAL.itemsize
+        return self._block + values if alone else 7 * self._block + 2 * values
 
 
 @dataclass(frozen=True)

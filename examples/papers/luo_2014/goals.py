@@ -41,6 +41,8 @@ CUBE: Triple = (128, 128, 128)
 def of_sweeps(row: Row, gpu: bool) -> dict[str, Any]:
     """The goal of a row of triangular solves, and whether it is met; None where there is none."""
     cells, goal = tuple(row["cells"]), None
+    if row["unknowns"] != 4:
+        return NONE
     if row["name"] == "solve" and row["precision"] == "single":
         where = row["ordering"], cells, row["charts"]
         goal = SOLVES.get(where) if gpu else CORES if row["ordering"] == "tiles" else None
@@ -56,6 +58,15 @@ def thrice(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
     if row["ordering"] != "cuSPARSE" or not ours:
         return {}
     return {"goal": "tiles 3 times as fast", "met": 3 * ours[0]["seconds"] <= row["seconds"]}
+
+
+def like_four(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
+    """The goal of solves with larger blocks: 0.9 of the share of copy that blocks of 4 x 4 have in that ordering."""
+    same = ("name", "cells", "charts", "precision", "ordering")
+    fours = [one for one in rows if one["unknowns"] == 4 and all(one[key] == row[key] for key in same)]
+    if row["unknowns"] == 4 or row["name"] != "solve" or not fours:
+        return {}
+    return Goal("share_of_copy", 0.9 * fours[0]["share_of_copy"], "0.9 of 4 x 4").judged(row)
 
 
 def paper_seconds(row: Row) -> float | None:

@@ -103,7 +103,9 @@ def on_blocks(row: Result) -> str:
 
 def swept(row: Result) -> str:
     """Say what was timed, and the ordering, where it has one."""
-    return ", ".join(filter(None, (row["name"], row["name"] != "assembly" and row["ordering"])))
+    unknowns = row.get("unknowns", 4)  # results of earlier builds lack them
+    blocks = unknowns != 4 and f"{unknowns} unknowns"
+    return ", ".join(filter(None, (row["name"], row["name"] != "assembly" and row["ordering"], blocks)))
 
 
 def charted(row: Result) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal
 
 from examples.papers.goal import Row
 from examples.papers.luo_2014.cusparse import time_cusparse
 from examples.papers.luo_2014.factors import Charts, Factors, KrylovSums, Timing
-from examples.papers.luo_2014.goals import of_sweeps, paper_seconds, thrice
+from examples.papers.luo_2014.goals import like_four, of_sweeps, paper_seconds, thrice
 from examples.papers.measuring import beside_copies, open_here
 from taskflow.bench.timing import BESIDE, about
 from taskflow.common.errors import BadInput
@@ -28,18 +29,20 @@ CHARTS = {"cpu": tuple(map(Charts, SMALL)), "gpu": (*map(Charts, (*SMALL, *LARGE
 
 @dataclass(frozen=True)
 class TriangularSolves:
-    """Measured are the orderings, the precisions of factors, the cells of a tile, and whether cuSPARSE is, too."""
+    """Measured are the orderings, the precisions of factors, the cells of a tile, whether cuSPARSE is, too, and the
+    unknowns of a cell.
+    """
 
     orderings: Sequence[Ordering] = ("tiles", "hyperplanes", "jacobi")
     precisions: Sequence[Literal["single", "double"]] = ("single", "double")
     tile: Triple = TILE
     cusparse: bool = False
+    unknowns: Sequence[int] = (4,)
 
     def jobs(self, charts: Charts) -> Iterator[Factors]:
         """A job for each of them; the matrix knows no ordering, and is timed once for a precision."""
-        for precision in self.precisions:
-            for ordering in self.orderings:
-                yield Factors(charts, ordering, precision, self.tile, ordering == self.orderings[0])
+        for count, precision, ordering in product(self.unknowns, self.precisions, self.orderings):
+            yield Factors(charts, ordering, precision, self.tile, ordering == self.orderings[0], count)
 
 
 def measure_triangular(charts: Sequence[Charts], sweeping: TriangularSolves, requested: str) -> dict[str, Any]:
@@ -56,7 +59,8 @@ def measure_triangular(charts: Sequence[Charts], sweeping: TriangularSolves, req
         rows: list[dict[str, Any]] = []
         for some in charts or CHARTS[device.kind]:
             for job in sweeping.jobs(some):
-                rows += [_row(some, job.ordering, job.precision, timing) for timing in _run(job, device, here)]
+                made = job.ordering, job.precision
+                rows += [_row(some, *made, timing, job.unknowns) for timing in _run(job, device, here)]
             if sweeping.cusparse and some.count == 1:
                 rows += _beside(some, sweeping, rows)
             rows += [_row(some, None, "double", timing) for timing in _run(KrylovSums(some), device, here)]
@@ -65,7 +69,7 @@ def measure_triangular(charts: Sequence[Charts], sweeping: TriangularSolves, req
     measured = beside_copies(device, measure)
     gpu, results = device.kind == "gpu", measured["results"]
     results = [{**row, **of_sweeps(row, gpu), "paper_seconds": paper_seconds(row)} for row in results]
-    results = [{**row, **thrice(row, results)} for row in results]
+    results = [{**row, **thrice(row, results), **like_four(row, results)} for row in results]
     return {**about(here, device.kind, device.threads), "tile": list(sweeping.tile), **measured, "results": results}
 
 
@@ -78,7 +82,9 @@ def _run(job: Factors | KrylovSums, device: Device, here: Place) -> list[Timing]
     return run_threads(job.partition, job, device)[0]
 
 
-def _row(charts: Charts, ordering: str | None, precision: str, timing: Timing) -> dict[str, Any]:
+def _row(
+    charts: Charts, ordering: str | None, precision: str, timing: Timing, unknowns: int = 4
+) -> dict[str, Any]:  # fmt: skip
     name, seconds, samples, each = timing
     cells = charts.volume
     return {
@@ -87,6 +93,7 @@ def _row(charts: Charts, ordering: str | None, precision: str, timing: Timing) -
         "precision": precision,
         "cells": list(charts.cells),
         "charts": charts.count,
+        "unknowns": unknowns,
         "seconds": seconds,
         "samples": samples,
         "bytes": each * cells,
@@ -97,7 +104,7 @@ def _row(charts: Charts, ordering: str | None, precision: str, timing: Timing) -
 
 def _beside(charts: Charts, sweeping: TriangularSolves, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return what cuSPARSE takes for factors and solves of these rows, whose bytes are counted alike."""
-    counted = {(row["name"], row["precision"]): row["bytes_per_cell"] for row in rows}
+    counted = {(row["name"], row["precision"]): row["bytes_per_cell"] for row in rows if row["unknowns"] == 4}
     return [
         _row(charts, "cuSPARSE", precision, (name, seconds, samples, counted[name, precision]))
         for precision in sweeping.precisions

@@ -68,7 +68,7 @@ from taskflow.runtime.tasks.program import (
     stretches,
 )
 from taskflow.runtime.tasks.reading import place, reading, shares_of
-from taskflow.runtime.tasks.signature import Variant
+from taskflow.runtime.tasks.signature import Variant, is_choice
 from taskflow.runtime.tasks.split import ROWS, Tiles, rows
 from taskflow.runtime.tasks.stencil import (
     FACES,
@@ -98,7 +98,8 @@ __all__ = [
     "ScalarArray", "ScalarMapping",
     "Send", "SettledPass", "SingleSweep", "Stencil", "Stretch", "Sweep", "Swept", "Task",
     "TaskGraph", "Tiles", "Traffic", "Valid", "Variant", "View", "WholeSweep", "Write", "analyse", "anywhere",
-    "box", "called", "combine", "counts", "deciding", "derive", "derived", "exchange", "facing", "frame", "lines",
+    "box", "called", "combine", "counts", "deciding", "derive", "derived", "exchange", "facing", "frame", "is_choice",
+    "lines",
     "live_in", "moved", "numbered", "offsets", "overwritten", "owned", "place", "plan", "reading", "record", "reduced",
     "repeat", "rows", "run_body", "same_constants", "settled", "shares_of", "siblings", "star", "stretches",
     "sweeps", "tables", "task", "tile_of", "together", "traffic", "visited",

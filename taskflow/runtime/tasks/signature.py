@@ -120,6 +120,11 @@ class Signature:
         return zip(several.of(name), several.of(value), strict=True) if several else [(name, value)]
 
 
+def is_choice(kind: Any) -> bool:
+    """Return whether a class of constants has no members: kernels are compiled for it, and take no value of it."""
+    return is_dataclass(kind) and not fields(kind)
+
+
 def _tuple(argument: Argument) -> tuple[str, ...]:
     return argument if isinstance(argument, tuple) else (argument,) if argument else ()
 
@@ -133,7 +138,7 @@ def _derived(kind: Any, value: Any) -> Iterator[tuple[type, type]]:
     if (actual := type(value)) is not kind:
         yield cast(type, kind), actual
     for chosen in (type(getattr(value, field.name)) for field in fields(value)):
-        if is_dataclass(chosen) and not fields(chosen):
+        if is_choice(chosen):
             declared = [base for base in chosen.__mro__ if is_dataclass(base)][-1]
             if chosen is not declared:
                 yield declared, chosen

@@ -33,7 +33,8 @@ class Task(Signature):
     A launch can be of a task `derived` from this one, compiled separately from the same kernel text: see `Variant`. For
     a constant of a derived class, or a choice among its members (a value without members, such as a scheme), the names
     in the class variable `defines` become macros: see `machine.kernel.text`. If the class has `stencils`, a mapping,
-    the derived task reads the fields of these names with them.
+    the derived task reads the fields of these names with them. If it has `values`, a mapping, it sets the number of
+    values per cell of fields with several.
     """
 
     body: Callable[..., None]
@@ -109,6 +110,9 @@ class Task(Signature):
         left_out = {field for name in absent for field in self.parameters.get(name, ())}
         fields = {name: field for name, field in self.fields.items() if name not in left_out}
         fields |= {name: fields[name][stencil] for name, stencil in stencils.items() if name in fields}
+        counts = ChainMap(*(getattr(kind, "values", {}) for kind in instead.values()))
+        several = {name: field for name, field in fields.items() if name in counts and field.values > 1}
+        fields |= {name: replace(field, values=counts[name]) for name, field in several.items()}
         for name, precision in variant.precisions:
             if name in fields and fields[name].precision == "any":
                 fields[name] = replace(fields[name], precision=precision)

@@ -10,6 +10,7 @@ from pydantic import Field
 from taskflow.cases.formulas.values import checked, share, whole
 from taskflow.cases.language.problems import Problem, present, shown, wrong
 from taskflow.cases.language.table import Positive, Precision, Table, Whole, entry, optional, reads
+from taskflow.cases.tables.control import FieldNames
 from taskflow.common.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import DEEP, FIRST, SHALLOW, Gmres
@@ -71,6 +72,10 @@ class Linear(Table):
         "coupling of neighbours in the factors: `tiles` of 8 x 8 x 8 cells, `hyperplanes` of charts that are"
         " not cut, `blocks`, hyperplanes of the part of a chart in a block, or `jacobi`, no coupling",
         "tiles",
+    )
+    coupled: FieldNames = optional(
+        '`["T"]`: T is an unknown of the blocks of the factors. Otherwise it has separate factors',
+        otherwise="nothing",
     )
     precision: Precision = entry("of the stored factors, and of the vectors of `gmres`", "single")
 

@@ -142,6 +142,22 @@ def _bodies_have_their_method(method: CompressibilityMethod, obstacles: Obstacle
         yield wrong(("method", "march"), method.march, 'bodies need implicit marching; give "implicit"')
 
 
+def _coupled_scalars_are_there(
+    method: CompressibilityMethod, heat: Heat | None, scalars: Scalars, obstacles: Obstacles
+) -> Iterator[Problem]:  # fmt: skip
+    coupled = (method.linear.coupled if method.linear else None) or ()
+    key, listed, known = ("method", "linear", "coupled"), list(coupled), [scalar.name for scalar in scalars]
+    for name in coupled:
+        if name == "T" and heat is None:
+            yield wrong(key, listed, "there is no heat; give [heat], or omit it")
+        elif name in known:
+            yield wrong(key, listed, f"the flow does not depend on {name}, which follows it; give T alone, or omit it")
+        elif name != "T":
+            yield wrong(key, listed, f"the case has no scalar {name}; give T alone, or omit it")
+    if coupled and obstacles:
+        yield wrong(key, listed, "not available with bodies inside charts in this version; omit it")
+
+
 def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSides) -> Iterator[Problem]:
     if method.pressure_at is None:
         return
@@ -254,7 +270,7 @@ RULES: tuple[Rule, ...] = (
     _scalars_have_names, _scalars_have_sides, _thin_charts_are_flat, heat_is_on,
     _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible, _bodies_are_immersed,
-    _bodies_have_names_of_their_own, _bodies_have_their_method,
+    _bodies_have_names_of_their_own, _bodies_have_their_method, _coupled_scalars_are_there,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
     points_lie_in_cells, groups_differ, numbers_can_be_computed,
 )  # fmt: skip

@@ -237,7 +237,8 @@ class CompressibilityMethod(Method):
         usual = CflRamp(start=IN_REAL_TIME, most=IN_REAL_TIME) if real else CflRamp()
         ramp, linear = self.cfl if isinstance(self.cfl, CflRamp) else usual, self.linear or Linear()
         how = {"ramp": ramp.ramp(), "ordering": linear.ordering, "tile": tile, "precision": linear.precision}
-        return ImplicitCompressibility, {"solver": linear.made(real=real), "double": double, **how}
+        solver, coupled = linear.made(real=real), linear.coupled is not None
+        return ImplicitCompressibility, {"solver": solver, "double": double, "coupled": coupled, **how}
 
     def looks(self, every: Every) -> tuple[Every, int]:
         """Return the interval of residual checks, for a log written at the interval `every`, and the number of steps in

@@ -1,6 +1,7 @@
 """Fields in a precision of their own, and private ones: what is stored in single is computed with in double."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -272,3 +273,64 @@ def test_what_a_field_in_tiles_cannot_do_is_refused():
     for text, launched in launches.items():
         with pytest.raises(BadInput, match=text):
             run_threads(Partition(space, (1, 1, 1)), lambda shard, one=launched: shard.run(one), cpu(1))
+
+
+SUMMED = """
+#ifdef TENFOLD
+#define WEIGHT 10
+#else
+#define WEIGHT 1
+#endif
+#include "cell.h"
+TASK count(Range range, OutPrivate<VALUES_f, Real_f> f) {
+  for_cells(range, CELL(c) { for (int n = 0; n < VALUES_f; ++n) f(c, n) = WEIGHT * n; });
+}
+TASK total(Range range, InPrivate<VALUES_f, Real_f> f, Out a) {
+  for_cells(range, CELL(c) {
+    a[c] = 0;
+    const auto all = f.several<VALUES_f>(c, 0);
+    for (int n = 0; n < VALUES_f; ++n) a[c] += all[n];
+  });
+}
+"""
+
+
+@dataclass(frozen=True)
+class Width:
+    """Four values in a cell."""
+
+
+class Wider(Width):
+    """Five, of ten times the weight."""
+
+    defines: ClassVar[tuple[str, ...]] = ("TENFOLD",)
+    values: ClassVar[dict[str, int]] = {"f": 5, "a": 5}
+
+
+@task(kernel=SUMMED)
+def count(f: Write.private * 4, *, width: Width):
+    """f_n = n, times 10 if wider"""
+
+
+@task(kernel=SUMMED)
+def total(f: Read.private * 4, a: Write, *, width: Width):
+    """a = sum of f_n"""
+
+
+@pytest.mark.parametrize(("width", "values", "expected"), [(Width(), 4, 6), (Wider(), 5, 100)])
+def test_a_choice_decides_how_many_values_a_field_has(width, values, expected):
+    space = region((6, 5, 4), [Field("a"), Field("f", "f4", values=values, private=True)])
+
+    def job(shard):
+        of = {"over": space.cells, "width": width}
+        shard.run(lambda r: iter([count(r.f, **of), total(r.f, r.a, **of)]))
+        return shard.read("a")
+
+    assert (run_threads(Partition(space, (1, 1, 1)), job, cpu(1))[0] == expected).all()
+
+
+def test_a_field_with_another_number_of_values_is_refused():
+    space = region((6, 5, 4), [Field("a"), Field("f", "f4", values=4, private=True)])
+    launch = count("f", over=space.cells, width=Wider())
+    with pytest.raises(BadInput, match="'f' has 4 values per cell, but the task takes 5"):
+        run_threads(Partition(space, (1, 1, 1)), lambda shard: shard.run(lambda r: iter([launch])), cpu(1))

@@ -17,6 +17,7 @@ from typing import ClassVar
 
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import choice
+from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, Blocks
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.runtime.regions import triple
 from taskflow.runtime.tasks import Stencil, offsets, star
@@ -164,6 +165,7 @@ class Numbers:
     reach: Reach = Reach()
     scheme: Scheme = Scheme()
     steps: Steps = Steps()
+    blocks: Blocks = BLOCKS[0]
     per_length: float = 1.0
     speed: float = 1.0
     differ: float = 1.0
@@ -207,3 +209,13 @@ class TurbulentNumbers(Numbers):
         super().__post_init__()
         object.__setattr__(self, "half", 0.5 * self.per_length)
         object.__setattr__(self, "eddying", max(2.0, self.share) * self.per_length)
+
+
+@dataclass(frozen=True)
+class ScalarNumbers(Numbers):
+    """Constants with the diffusivity of a second scalar in blocks, and a power of two near the inverse of the scale of
+    its differences.
+    """
+
+    scalar_diffusivity: float = 0.0
+    scalar_per: float = 1.0

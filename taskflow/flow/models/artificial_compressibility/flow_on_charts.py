@@ -17,6 +17,7 @@ from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.grid import Vector
 from taskflow.flow.model import Ends, Model
 from taskflow.flow.models.artificial_compressibility import eddies, measures
+from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, Blocks
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE, DualTime
 from taskflow.flow.models.artificial_compressibility.edges import Edge, edge_ghosts, edges, scalar_edge_ghosts
 from taskflow.flow.models.artificial_compressibility.equations import (
@@ -129,6 +130,11 @@ class CollocatedFlow(Model):
         carried |= {scalar.name: scalar.diffusivity for scalar in self.passive}
         return dict.fromkeys("uvw", self.fluid.viscosity) | carried
 
+    @property
+    def blocks(self) -> Blocks:
+        """The blocks of implicit marching."""
+        return BLOCKS[0]
+
     @cached_property
     def numbers(self) -> Numbers:
         """The constants of a stage that takes the full step."""
@@ -147,7 +153,7 @@ class CollocatedFlow(Model):
             lift=triple(unit * part for part in pull),
             reach=REACHES[self.planar, self.spacing is not None, damped], scheme=method.scheme,
             steps=GlobalSteps() if method.global_steps else Steps(),
-            per_length=1 / unit, speed=self.speed or b**0.5, differ=heat.differ, **more,
+            blocks=self.blocks, per_length=1 / unit, speed=self.speed or b**0.5, differ=heat.differ, **more,
         )  # fmt: skip
 
     @property

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from taskflow.common.errors import TaskflowError
-from taskflow.runtime.tasks import Privilege, Task
+from taskflow.runtime.tasks import Privilege, Task, is_choice
 
 SCALARS = {float: "real", int: "int", bool: "int"}  # constants that are plain numbers
 DECLARED = {
@@ -25,6 +25,7 @@ DECLARED = {
 }
 OUTSIDE = r",(?![^<]*>)"  # a comma outside template brackets
 OPTIONAL = r"OPTIONAL\((\w+)\)"
+VALUES = r"\bVALUES_(\w+)"
 CHANGE = r"\s*\[[^\]]*\]\s*(?:=(?!=)|(?:[-+*/%&|^]|<<|>>)=|\+\+|--)"  # follows the name of an array
 
 
@@ -42,6 +43,8 @@ def parameters(task: Task) -> list[tuple[str, str]]:
             numbers = task.numbers[name]
             kind = "Partial" if numbers.reduced else "In64"
             kinds.append((f"{f'Exact{kind}' if numbers.exact else f'{kind}Of'}<{numbers.count}>", name))
+        elif is_choice(task.constants.get(name)):
+            continue
         elif name in task.constants:
             kinds.append((SCALARS.get(task.constants[name]) or declared(task.constants[name]), name))
         else:
@@ -53,8 +56,9 @@ def of_any_precision(task: Task) -> dict[str, str]:
     """Return the C types of the fields that are declared to be of any precision."""
     return {
         name: f"ForeignOf<Real_{name}>" if privilege.foreign else _own_kind(privilege, f"Real_{name}")
-        for name, privilege in task.base.fields.items()
-        if privilege.precision == "any"
+        for name, declared in task.base.fields.items()
+        if declared.precision == "any"
+        for privilege in [task.fields.get(name, declared)]
     }
 
 
@@ -92,6 +96,8 @@ def check_signature(task: Task, expected: Sequence[tuple[str, str]]) -> None:
         return
     kinds = {name: kind for kind, name in expected}  # of optional parameters, the present ones
     spelt_out = re.sub(OPTIONAL, lambda match: f", {kinds[match[1]]} {match[1]}" if match[1] in kinds else "", head[1])
+    counts = {name: str(privilege.values) for name, privilege in task.fields.items()}
+    spelt_out = re.sub(VALUES, lambda match: counts.get(match[1], match[0]), spelt_out)
     actual = [re.findall(r"\w+(?:<[^>]*>)?", parameter) for parameter in re.split(OUTSIDE, spelt_out)[1:]]
     if len(actual) != len(expected):
         raise KernelError(

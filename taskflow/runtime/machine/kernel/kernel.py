@@ -35,7 +35,7 @@ from taskflow.runtime.machine.kernel.sweeping import passed_on, sweep_of, swept_
 from taskflow.runtime.machine.kernel.text import explained, packed, settings
 from taskflow.runtime.machine.kernel.texts import cuda_text, symbol, text_for, text_with_thunk
 from taskflow.runtime.regions import Box, Triple
-from taskflow.runtime.tasks import PlacedSweep, Task
+from taskflow.runtime.tasks import PlacedSweep, Task, is_choice
 
 COMPILERS = 16  # most concurrent compilers
 Made = tuple[Task, np.dtype, str, bool]  # task, precision, kind of device, whether for lists of pieces
@@ -105,6 +105,8 @@ class Kernel(ABC):
             values.append(field_value(self.device, array, layouts[name], privilege, self.task.base.fields[name]))
         keep: list[Array] = [*arrays]
         for name in self.task.keywords:
+            if is_choice(self.task.constants.get(name)):
+                continue
             if isinstance(constant := constants.get(name), PlacedSweep):
                 value, words = self._sweep(constant)
                 values.append(value)

@@ -7,7 +7,9 @@ A text is compiled separately for constants of a class derived from the declared
 name and the members of the derived class, and the names in its tuple `defines` become macros, so one text serves both
 classes. The name of the class has no effect, and its subclasses define the same macros. A member whose class has no
 members is a choice, such as a scheme. It is not in the struct, but if its class is a derived one with `defines`, these
-become macros too.
+become macros too. A constant without members is a choice as well, and no parameter of the kernel. The macros of sweeps
+and of choices with `values` may decide about initial settings of the text. `VALUES_q` is the number of values per cell
+of a field q.
 
 A class may bring `functions`, a text or its file. They replace the header of the declared name, such as `Closure.h`, in
 the text of a task: another package gives a kernel one function in this way.
@@ -30,6 +32,7 @@ import numpy as np
 from taskflow.common.registry import named
 from taskflow.runtime.machine.kernel.agreement import (
     SCALARS,
+    VALUES,
     KernelError,
     check_signature,
     declared,
@@ -39,7 +42,7 @@ from taskflow.runtime.machine.kernel.agreement import (
     parameters,
 )
 from taskflow.runtime.machine.kernel.includes import REAL, expanded
-from taskflow.runtime.tasks import FACES, LookupTable, Sweep, Task, frame, siblings
+from taskflow.runtime.tasks import FACES, LookupTable, Sweep, Task, frame, is_choice, siblings
 
 SWEEP, STORED, FLAGS = '#include "sweep.h"\n', '#include "stored.h"\n', '#include "written_flags.h"\n'
 ADDRESS = np.dtype(np.uint64)
@@ -166,7 +169,7 @@ def declarations(tasks: Iterable[Task], real: np.dtype, own: Task, text: Sequenc
     constants_of = ((task, task.base.constants | task.constants) for task in text)  # also types of absent ones
     structs = [(kind, task) for task, kinds in constants_of for kind in kinds.values() if kind not in SCALARS]
     sweeps = any(issubclass(kind, Sweep) for kind, _ in structs)
-    structs = [(kind, task) for kind, task in structs if not issubclass(kind, Sweep)]
+    structs = [(kind, task) for kind, task in structs if not issubclass(kind, Sweep) and not is_choice(kind)]
     constants = {declared(kind): kind for kind, _ in structs}
     for kind, task in structs:
         if constants[declared(kind)] is not kind:
@@ -242,14 +245,19 @@ def _complete(task: Task, real: np.dtype) -> str:
     for other in tasks:
         check_signature(other, parameters(other))
     declared = declarations(tasks, real, task, together)
-    # Initial settings of a text may depend on present optional parameters, and on classes of sweeps.
+    # Initial settings of a text may depend on present optional parameters, and on classes of sweeps and choices.
     optional = {part for other in tasks for name in other.optional for part in other.parameters.get(name, (name,))}
     present = sorted(f"HAS_{name}" for other in tasks for _, name in parameters(other) if name in optional)
     constants = {kind for other in together for kind in other.constants.values() if kind not in SCALARS}
-    ways = sorted({macro for kind in constants if issubclass(kind, Sweep) for macro in _defines(kind)})
+    chosen = {kind for other in together if other.derived for _, kind in other.derived[1].classes}
+    early = {kind for kind in constants | chosen if issubclass(kind, Sweep) or hasattr(kind, "values")}
+    ways = sorted({macro for kind in early for macro in _defines(kind)})
     macros = "".join(f"#define {name}\n" for name in (*present, *ways))
     generated = {"declared.h": declared, **{header: text for header, (_, text) in _functions(task).items()}}
-    return macros + expanded(task.kernel, real, generated, task.base.name, apart)
+    text = expanded(task.kernel, real, generated, task.base.name, apart)
+    values = {name: privilege.values for other in together for name, privilege in other.fields.items()}
+    counts = (f"#define VALUES_{name} {values[name]}\n" for name in sorted({*re.findall(VALUES, text)} & {*values}))
+    return "".join([macros, *counts, text])
 
 
 @contextmanager

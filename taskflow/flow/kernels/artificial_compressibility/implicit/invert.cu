@@ -1,7 +1,11 @@
 // Block ILU(0) of the matrix, which on seven points changes its diagonal alone:
 // M = (D - L) D^-1 (D - U), where D = pivot - sum over earlier neighbours of A(here, there) D(there)^-1 A(there, here).
 // Those in other tiles come first, and what is left then is rounded as pivots are.
+#ifdef HEAT
+#define ROWS 8
+#else
 #define ROWS 4
+#endif
 #define BX 256
 #define BY 1
 #ifdef SINGLE
@@ -37,9 +41,11 @@ FN void each_side(F f) {
 #endif
 }
 
-template <class Geometry, class B, class Swept, class Eddies, class Aperture, class Coupling, class Pivot>
+template <class T, class S, class Geometry, class B, class Swept, class Eddies, class Aperture, class Coupling, class Pivot>
 struct Elimination {
   In u, v, w;
+  T heat;
+  S scalar;
   B b;
   Swept swept;
   Eddies nu_t;
@@ -53,21 +59,21 @@ struct Elimination {
 #ifndef GPU
   // The same in the tile of a cell
   INLINE auto tile(const Cell& c) const {
-    using Here = Elimination<Geometry, B, Swept, Eddies, Aperture, decltype(coupling.tile(c)), Pivot>;
-    return Here{u, v, w, b, swept, nu_t, aperture, g, steps, coupling.tile(c), pivot, numbers};
+    using Here = Elimination<T, S, Geometry, B, Swept, Eddies, Aperture, decltype(coupling.tile(c)), Pivot>;
+    return Here{u, v, w, heat, scalar, b, swept, nu_t, aperture, g, steps, coupling.tile(c), pivot, numbers};
   }
 #endif
   INLINE Columns begun(const Cell& c, int first) const {
     Columns d;
 #pragma unroll
-    for (int r = 0; r < 4; ++r)
-      for (int n = 0; n < OWN; ++n) d.of[r][n] = pivot(c, 4 * r + first + n);
+    for (int r = 0; r < UNKNOWNS; ++r)
+      for (int n = 0; n < OWN; ++n) d.of[r][n] = pivot(c, at(r, first + n));
     return d;
   }
   INLINE void store(const Cell& c, int first, const Columns& d) const {
 #pragma unroll
-    for (int r = 0; r < 4; ++r)
-      for (int n = 0; n < OWN; ++n) pivot(c, 4 * r + first + n) = d.of[r][n];
+    for (int r = 0; r < UNKNOWNS; ++r)
+      for (int n = 0; n < OWN; ++n) pivot(c, at(r, first + n)) = d.of[r][n];
   }
   // A(there, here) of the neighbour beyond a side
   template <int SIDE>
@@ -75,38 +81,42 @@ struct Elimination {
     const auto f = across<SIDE>(g, b, swept, aperture, c, steps, numbers);
     const Index beyond = f.beyond;
     const real friction = viscosity_on(nu_t, numbers, c, beyond) * f.conductance;
-    return coupled_columns(first, {u[beyond], v[beyond], w[beyond]}, {u[c], v[c], w[c]}, real(-1) * f.area, friction, f.b, turned(-1, f.swept));
+    const Vector there{u[beyond], v[beyond], w[beyond]}, here{u[c], v[c], w[c]}, area = real(-1) * f.area;
+    Columns m = coupled_columns(first, there, here, area, friction, f.b, turned(-1, f.swept));
+    add_passage(m, first, 4, heat, c, f, there + here, area, nu_t, numbers);
+    add_passage(m, first, 5, scalar, c, f, there + here, area, nu_t, numbers_of(numbers, 5));
+    return m;
   }
   // d - A(here, there) D(there)^-1 A(there, here)
   template <int SIDE, class Inverse>
   INLINE void take(Columns& d, const Cell& c, const Columns& back, const Inverse& inverse) const {
 #ifndef GPU
-    Quad rows[4];
+    Wide rows[UNKNOWNS];
     memcpy(rows, d.of, sizeof rows);
-    for (int q = 0; q < 4; ++q) {
-      const Quad column = quad(coupling.four(c, block_of(SIDE) + 4 * q).of);
-      Quad sum = {};
-      for (int l = 0; l < 4; ++l) sum += inverse(q, l) * quad(back.of[l]);
-      for (int r = 0; r < 4; ++r) rows[r] -= column[r] * sum;
+    for (int q = 0; q < UNKNOWNS; ++q) {
+      const Wide column = widened(line(coupling, c, block_of(SIDE) + UNKNOWNS * q).of);
+      Wide sum = {};
+      for (int l = 0; l < UNKNOWNS; ++l) sum += inverse(q, l) * widened(back.of[l]);
+      for (int r = 0; r < UNKNOWNS; ++r) rows[r] -= column[r] * sum;
     }
     memcpy(d.of, rows, sizeof rows);
 #else
     Columns m;
 #pragma unroll
-    for (int r = 0; r < 4; ++r) {
+    for (int r = 0; r < UNKNOWNS; ++r) {
 #pragma unroll
       for (int n = 0; n < OWN; ++n) {
         real sum = 0;
-        for (int l = 0; l < 4; ++l) sum += inverse(r, l) * back.of[l][n];
+        for (int l = 0; l < UNKNOWNS; ++l) sum += inverse(r, l) * back.of[l][n];
         m.of[r][n] = sum;
       }
     }
 #pragma unroll
-    for (int q = 0; q < 4; ++q) {
-      const auto four = coupling.four(c, block_of(SIDE) + 4 * q);
+    for (int q = 0; q < UNKNOWNS; ++q) {
+      const auto row = line(coupling, c, block_of(SIDE) + UNKNOWNS * q);
 #pragma unroll
-      for (int l = 0; l < 4; ++l)
-        for (int n = 0; n < OWN; ++n) d.of[BY_ROWS ? q : l][n] -= four[l] * m.of[BY_ROWS ? l : q][n];
+      for (int l = 0; l < UNKNOWNS; ++l)
+        for (int n = 0; n < OWN; ++n) d.of[BY_ROWS ? q : l][n] -= row[l] * m.of[BY_ROWS ? l : q][n];
     }
 #endif
   }
@@ -115,26 +125,26 @@ struct Elimination {
   INLINE auto beyond(const Cell& c) const {
     constexpr int x = along(SIDE, 0), y = along(SIDE, 1), z = along(SIDE, 2);
     const Pivot& there = pivot;
-    return [c, there](int r, int l) __attribute__((always_inline)) { return real(there(c, 4 * r + l, x, y, z)); };
+    return [c, there](int r, int l) __attribute__((always_inline)) { return real(there(c, at(r, l), x, y, z)); };
   }
   template <int SIDE>
   INLINE void take(Columns& d, const Cell& c, int first) const {
     take<SIDE>(d, c, back<SIDE>(c, first), beyond<SIDE>(c));
   }
-  // A cell of which nothing is kept or loaded ahead; threads that have none come along
-  INLINE void whole(const SweptCell& c, int first, bool present = true) const {
+  // A cell of which nothing is kept or loaded ahead; threads that have none, or no column of it, come along
+  INLINE void whole(const SweptCell& c, int first, bool present = true, bool stores = true) const {
     Columns d = begun(c, first);
     for (int inside = 0; inside < 2 && present; ++inside) {
       const unsigned sides = inside ? c.sides & ~c.outside : c.outside;
       each_side([&](auto side) __attribute__((always_inline)) {
         if (!(sides >> side.number & 1)) return;
         take<side.number>(d, c, first);
-        for (int r = 0; r < 4 && !inside; ++r)
+        for (int r = 0; r < UNKNOWNS && !inside; ++r)
           for (int n = 0; n < OWN; ++n) d.of[r][n] = rounded(d.of[r][n]);
       });
     }
-    const Columns inverted = inverse(d, first, numbers.pace);
-    if (present) store(c, first, inverted);
+    const Columns inverted = inverse(d, first, numbers);
+    if (present && stores) store(c, first, inverted);
   }
 };
 
@@ -142,13 +152,16 @@ struct Elimination {
 #include "invert_tiles.h"
 #endif
 
-TASK invert(Range range, In u, In v, In w, InPrivate<48, Real_coupling_low> coupling_low, InPrivate<48, Real_coupling_high> coupling_high,
-            InOutValuesOf<16, Real_pivot> pivot OPTIONAL(metrics) OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(aperture), Sweep sweep, Numbers numbers) {
+TASK invert(Range range, In u, In v, In w OPTIONAL(T) OPTIONAL(scalar), InPrivate<VALUES_coupling_low, Real_coupling_low> coupling_low,
+            InPrivate<VALUES_coupling_high, Real_coupling_high> coupling_high, InOutValuesOf<VALUES_pivot, Real_pivot> pivot OPTIONAL(metrics)
+            OPTIONAL(swept) OPTIONAL(b) OPTIONAL(nu_t) OPTIONAL(aperture), Sweep sweep, Numbers numbers) {
   STRIDES(range)
   const auto g = geometry(metrics, numbers);
   const auto coupling = halves(coupling_low, coupling_high);
-  using All = Elimination<decltype(g), decltype(b), decltype(swept), decltype(nu_t), decltype(aperture), decltype(coupling), decltype(pivot)>;
-  const All all{u, v, w, b, swept, nu_t, aperture, g, {X, Y, Z}, coupling, pivot, numbers};
+  const auto heat = T;
+  const auto more = scalar;
+  using All = Elimination<decltype(heat), decltype(more), decltype(g), decltype(b), decltype(swept), decltype(nu_t), decltype(aperture), decltype(coupling), decltype(pivot)>;
+  const All all{u, v, w, heat, more, b, swept, nu_t, aperture, g, {X, Y, Z}, coupling, pivot, numbers};
 #ifdef GPU
   invert_tile(range, sweep, all);
 #else
@@ -157,7 +170,7 @@ TASK invert(Range range, In u, In v, In w, InPrivate<48, Real_coupling_low> coup
     const auto one = [=](const SweptCell& c, const SweptCell& next) __attribute__((always_inline)) {
       for (int side = 0; side < 6; ++side)
         if (side % 2 == 0 || next.outside >> side & 1)
-          fetch(here.coupling.place(next, block_of(side)), 4 * sizeof(here.coupling.four(c, 0)));
+          fetch(here.coupling.place(next, block_of(side)), UNKNOWNS * sizeof(line(here.coupling, c, 0)));
       here.whole(c, 0);
     };
     return tile_function(one);

@@ -1,10 +1,17 @@
-// The factorisation on a GPU: a thread block has a tile, or a bundle of a whole chart; four threads have a column of its cells along
-// x. Each of three works out what one of the neighbours before the next cell is bound by, and keeps it in shared memory, as it does
+// The factorisation on a GPU: a thread block has a tile, or a bundle of a whole chart; ROWS threads have a column of its cells along
+// x, those without a column of blocks do the work of the last one and store nothing. Each of three works out what one of the neighbours before the next cell is bound by, and keeps it in shared memory, as it does
 // with the inverse of the last cell: the cells of a step need no others, but at the edges of a bundle.
 constexpr int COLUMNS = BX / ROWS;
 
+// The column of its block that a thread has
+FN int column_of_thread() {
+  const int column = int(threadIdx.x) % ROWS;
+  return UNKNOWNS < ROWS && column >= UNKNOWNS ? UNKNOWNS - 1 : column;
+}
+FN bool has_column() { return UNKNOWNS == ROWS || int(threadIdx.x) % ROWS < UNKNOWNS; }
+
 struct Kept {
-  real row[4][4];
+  real row[UNKNOWNS][UNKNOWNS];
   real apart[16 / sizeof(real)];  // what lies side by side is in other banks
 };
 
@@ -24,15 +31,30 @@ FN real low_conductance(const Stored& g, int axis, const Cell& c, Vector s) {
 FN None low_sweep(None, int, const Cell&) { return {}; }
 FN real low_sweep(InValues<3> swept, int axis, const Cell& c) { return swept(c, axis); }
 
+// The row of a scalar in A(there, here), with the area of the face, towards here, and what a difference across it conducts
+template <class... Rest>
+FN void add_low_passage(Block&, int, None, const Rest&...) {}
+template <class All, class Swept>
+FN void add_low_passage(Block& m, int row, In T, const All& all, const Cell& c, Index beyond, Vector s, real conductance, Swept swept) {
+  const Vector velocities{all.u[beyond] + all.u[c], all.v[beyond] + all.v[c], all.w[beyond] + all.w[c]};
+  const real conducted = diffusivity_on(all.nu_t, numbers_of(all.numbers, row), c, beyond) * conductance;
+  const Passage passing = passage(T[beyond], T[c], velocities, s, conducted, swept);
+  m.of[at(row, row)] = -passing.spread, add_velocity(m, row, passing.by_velocity);
+}
+
 // A(there, here) of the neighbour beyond a low side
 template <class All>
 FN Block low_back(const All& all, int axis, const Cell& c) {
   const Index beyond = c - (axis == 0 ? all.steps.x : axis == 1 ? all.steps.y : all.steps.z);
   const Vector s = low_face(all.g, axis, c);
   const real share = coupling_share(all.aperture, axis, c);
-  const real friction = viscosity_on(all.nu_t, all.numbers, c, beyond) * (share * low_conductance(all.g, axis, c, s));
-  return coupled({all.u[beyond], all.v[beyond], all.w[beyond]}, {all.u[c], all.v[c], all.w[c]}, share * s, friction,
-                 compressible(all.b, all.numbers, c, beyond), low_sweep(all.swept, axis, c));
+  const real conductance = share * low_conductance(all.g, axis, c, s), friction = viscosity_on(all.nu_t, all.numbers, c, beyond) * conductance;
+  const auto swept = low_sweep(all.swept, axis, c);
+  Block m = coupled({all.u[beyond], all.v[beyond], all.w[beyond]}, {all.u[c], all.v[c], all.w[c]}, share * s, friction,
+                    compressible(all.b, all.numbers, c, beyond), swept);
+  add_low_passage(m, 4, all.heat, all, c, beyond, share * s, conductance, swept);
+  add_low_passage(m, 5, all.scalar, all, c, beyond, share * s, conductance, swept);
+  return m;
 }
 
 // What a thread block keeps: inverses of the last step and of this one, and what the next cells are bound by
@@ -50,9 +72,9 @@ struct ColumnOf {
 
   INLINE static bool inside(const SweptCell& c, int axis) { return (c.sides & ~c.outside) >> (2 * axis) & 1; }
   INLINE void work_out(const SweptCell& c) const {
-    if (first == 3 || !inside(c, first)) return;
+    if (first > 2 || !inside(c, first)) return;
     const Block m = low_back(all, first, c);
-    for (int n = 0; n < 16; ++n) shelf.backs[mine][first].row[n / 4][n % 4] = m.of[n];
+    for (int n = 0; n < BLOCK; ++n) shelf.backs[mine][first].row[n / UNKNOWNS][n % UNKNOWNS] = m.of[n];
   }
   // A cell x, where the column has it, and what its next one needs; `begun` is of the first and becomes that of the second. Inverses
   // beyond an edge are in memory. Whole warps come, as their threads exchange numbers.
@@ -61,7 +83,7 @@ struct ColumnOf {
     const bool edges[3] = {false, edge_y, edge_z}, present = column.has(x);
     const SweptCell c = column.cell(present ? x : 0);
     Columns d = begun, back[3];
-    for (int n = 0; n < 12; ++n) back[n / 4].of[n % 4][0] = shelf.backs[mine][n / 4].row[n % 4][first];
+    for (int n = 0; n < 3 * UNKNOWNS; ++n) back[n / UNKNOWNS].of[n % UNKNOWNS][0] = shelf.backs[mine][n / UNKNOWNS].row[n % UNKNOWNS][first];
     __syncwarp();
     if (column.has(x + 1)) {
       const SweptCell next = column.cell(x + 1);
@@ -78,9 +100,9 @@ struct ColumnOf {
           all.template take<side.number>(d, c, back[axis], [&](int row, int n) { return neighbour.row[row][n]; });
       }
     });
-    const Columns inverted = inverse(d, first, all.numbers.pace);
-    if (!present) return;
-    for (int row = 0; row < 4; ++row) shelf.inverses[step & 1][mine].row[row][first] = real(Real_pivot(inverted.of[row][0]));
+    const Columns inverted = inverse(d, first, all.numbers);
+    if (!present || !has_column()) return;
+    for (int row = 0; row < UNKNOWNS; ++row) shelf.inverses[step & 1][mine].row[row][first] = real(Real_pivot(inverted.of[row][0]));
     all.store(c, first, inverted);
   }
 };
@@ -92,17 +114,17 @@ FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
   const bool present = cell_of_thread<Up>(r, s, int(threadIdx.x) / ROWS, COLUMNS, c);
   if (!__any_sync(0xffffffffu, present)) return;
   if (!present) c = single_cell<Up>(r, s, r.lo[0], r.lo[1], r.lo[2]);
-  const int first = int(threadIdx.x) % ROWS;
-  if (s.colour >= 0) return all.whole(c, first, present);
-  const Columns inverted = inverse(all.begun(c, first), first, all.numbers.pace);  // no registers for neighbours: none is earlier
-  if (present) all.store(c, first, inverted);
+  const int first = column_of_thread();
+  if (s.colour >= 0) return all.whole(c, first, present, has_column());
+  const Columns inverted = inverse(all.begun(c, first), first, all.numbers);  // no registers for neighbours: none is earlier
+  if (present && has_column()) all.store(c, first, inverted);
 }
 #elif defined(WHOLE)
 template <class All>
 FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
   __shared__ Kept inverses[2][COLUMNS], backs[COLUMNS][3];
   const Shelf shelf = {inverses, backs};
-  const int first = int(threadIdx.x) % ROWS;
+  const int first = column_of_thread();
   sweep_whole<Up, 1>(r, s, ROWS, [&](const TileColumn<Up>& column, int mine) {
     return [&, mine, begun = Columns()](int step, int x, auto) mutable {
       if (!__any_sync(0xffffffffu, column.has(x) || column.has(x + 1))) return;
@@ -125,7 +147,7 @@ FN void take_outside(const TileCells<Up>& cells, int mine, int first, const All&
       const SweptCell c = TileColumn<Up>(cells, y, z).cell(x);
       Columns d = all.begun(c, first);
       all.template take<SIDE>(d, c, first);
-      all.store(c, first, d);
+      if (has_column()) all.store(c, first, d);
     }
     __syncthreads();
   });
@@ -140,7 +162,7 @@ FN void sweep_warps(const TileCells<Up>& cells, int mine, int first, const All& 
       const TileColumn<Up> column(cells, idle ? 0 : from + mine);
       const int x = idle ? -1 : column.x(step);
       const bool present = x >= 0 && x < cells.nx;
-      if (__any_sync(0xffffffffu, present)) all.whole(column.cell(present ? x : 0), first, present);
+      if (__any_sync(0xffffffffu, present)) all.whole(column.cell(present ? x : 0), first, present, has_column());
     }
     __syncthreads();
   }
@@ -152,7 +174,7 @@ FN void invert_tile(const Range& r, const Sweep& s, const All& all) {
   TileOf tile;
   if (!tile_of_block(r, s, 1, tile)) return;
   const TileCells<Up> cells{r, tile};
-  const int mine = int(threadIdx.x) / ROWS, first = int(threadIdx.x) % ROWS;
+  const int mine = int(threadIdx.x) / ROWS, first = column_of_thread();
   bool whole = cells.columns <= COLUMNS && 0 < cells.count;
   for (int a = 0; a < 3; ++a) whole = whole && tile.lo[a] == tile.low[a] && tile.hi[a] == tile.high[a];
   const bool idle = mine >= cells.columns;

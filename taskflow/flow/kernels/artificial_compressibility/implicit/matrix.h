@@ -1,10 +1,12 @@
-// Blocks of 4 x 4 numbers for p, u, v, w, by rows, and what fluxes of first order add to them. Written out: see faces.h.
+// Blocks for the unknowns of a cell, by rows, and what fluxes of first order add to them. Written out: see faces.h.
 #include "compressible.h"
+#include "unknowns.h"
 #include "../surfaces.h"
 
 struct Block {
-  real of[16];
+  real of[UNKNOWNS * UNKNOWNS];
 };
+FN constexpr int at(int row, int column) { return UNKNOWNS * row + column; }
 FN Vector whole(Vector s) { return s; }
 template <int D>
 FN Vector whole(Aligned<D> s) { return {D == 0 ? s.size : 0, D == 1 ? s.size : 0, D == 2 ? s.size : 0}; }
@@ -12,14 +14,14 @@ FN Vector unit(int n) { return {real(n == 0), real(n == 1), real(n == 2)}; }
 FN real part(Vector a, int n) { return n == 0 ? a.x : n == 1 ? a.y : a.z; }
 
 // f times the pressure's part in the flux through an area
-FN void add_pressure(Block& m, real f, Vector s) { m.of[4] += f * s.x, m.of[8] += f * s.y, m.of[12] += f * s.z; }
+FN void add_pressure(Block& m, real f, Vector s) { m.of[at(1, 0)] += f * s.x, m.of[at(2, 0)] += f * s.y, m.of[at(3, 0)] += f * s.z; }
 
 // f dF/du, the flux through an area being F = (u.s, u (u.s - swept) + p s)
 template <int N>
 FN void add_convection_of(Block& m, real along, Vector u, real theta) {
   m.of[1 + N] += along;
-  m.of[5 + N] += along * u.x, m.of[9 + N] += along * u.y, m.of[13 + N] += along * u.z;
-  m.of[5 + 5 * N] += theta;
+  m.of[at(1, 1 + N)] += along * u.x, m.of[at(2, 1 + N)] += along * u.y, m.of[at(3, 1 + N)] += along * u.z;
+  m.of[at(1 + N, 1 + N)] += theta;
 }
 template <class Swept>
 FN void add_convection(Block& m, real f, Vector u, Vector s, Swept swept) {
@@ -27,7 +29,7 @@ FN void add_convection(Block& m, real f, Vector u, Vector s, Swept swept) {
   add_convection_of<0>(m, f * s.x, u, theta), add_convection_of<1>(m, f * s.y, u, theta), add_convection_of<2>(m, f * s.z, u, theta);
 }
 
-FN void add_friction(Block& m, real f) { m.of[5] += f, m.of[10] += f, m.of[15] += f; }
+FN void add_friction(Block& m, real f) { m.of[at(1, 1)] += f, m.of[at(2, 2)] += f, m.of[at(3, 3)] += f; }
 
 // |A| d = speed d + d_p (mass, momentum) + jump (mass, momentum), jump = s.d_u: of the flux difference splitting (see `splitting`), with
 // the speed theta smoothed near 0
@@ -68,14 +70,39 @@ FN Absolute absolute(Vector u, Vector s, real b, real swept) {
 template <int N>
 FN void add_absolute_of(Block& m, real f, const Absolute& a, real along, real inverse_b) {
   m.of[1 + N] += inverse_b * along * a.mass_jump;
-  m.of[4 + 4 * N] += f * part(a.of_p, N);
-  m.of[5 + N] += along * a.of_jump.x, m.of[9 + N] += along * a.of_jump.y, m.of[13 + N] += along * a.of_jump.z;
-  m.of[5 + 5 * N] += f * a.speed;
+  m.of[at(1 + N, 0)] += f * part(a.of_p, N);
+  m.of[at(1, 1 + N)] += along * a.of_jump.x, m.of[at(2, 1 + N)] += along * a.of_jump.y, m.of[at(3, 1 + N)] += along * a.of_jump.z;
+  m.of[at(1 + N, 1 + N)] += f * a.speed;
 }
 FN void add_absolute(Block& m, real f, const Absolute& a, Vector s, real inverse_b) {
   m.of[0] += f * inverse_b * (a.speed + a.mass_p);
   add_absolute_of<0>(m, f, a, f * s.x, inverse_b), add_absolute_of<1>(m, f, a, f * s.y, inverse_b), add_absolute_of<2>(m, f, a, f * s.z, inverse_b);
 }
+
+// A scalar among the unknowns, on a face of a cell: what its value in the cell beyond changes, and the velocity of both cells
+struct Passage {
+  real spread;
+  Vector by_velocity;
+};
+template <class Swept>
+FN Passage passage(real here, real there, Vector velocities, Vector s, real conducted, Swept swept) {
+  const real half = real(0.5), outwards = relative(half * dot(s, velocities), swept);
+  const real coming = outwards < 0 ? -outwards : real(0);
+  return {coming + conducted, (outwards < 0 ? half * (there - here) : real(0)) * s};
+}
+template <class Row>
+FN void add_velocity(Block& m, Row row, Vector by) { m.of[at(row, 1)] += by.x, m.of[at(row, 2)] += by.y, m.of[at(row, 3)] += by.z; }
+
+// The constants of the scalar behind T
+#ifdef SCALAR
+FN Numbers numbers_of(const Numbers& n, int row) {
+  Numbers m = n;
+  if (row == 5) m.diffusivity = n.scalar_diffusivity, m.per[2] = n.scalar_per;
+  return m;
+}
+#else
+FN const Numbers& numbers_of(const Numbers& n, int) { return n; }
+#endif
 
 // A face of a cell: its area, towards the cell beyond; what a difference across it conducts; b; what it sweeps, outwards
 template <class Swept>

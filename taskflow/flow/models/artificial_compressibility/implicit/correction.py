@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from taskflow.flow.models.artificial_compressibility.blocks import Blocks
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLED, COUPLING, PIVOT
@@ -27,9 +28,10 @@ from taskflow.runtime.tasks import Components, Read, Repeat, Roles, Write, deriv
 @task(kernel=TEXTS / "approximate.cu")
 def left(
     coupling: COUPLED, own: Read.private * PIVOT,
-    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read),
-    update: Components(p_x=Read[1], u_x=Read[1], v_x=Read[1], w_x=Read[1]),
-    new: Components(p=Write, u=Write, v=Write, w=Write),
+    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), T_r: Read | None, scalar_r: Read | None,
+    update: Components(p_x=Read[1], u_x=Read[1], v_x=Read[1], w_x=Read[1]), T_x: Read[1] | None,
+    scalar_x: Read[1] | None, new: Components(p=Write, u=Write, v=Write, w=Write), T: Write | None,
+    scalar: Write | None, *, blocks: Blocks,
 ) -> None:  # fmt: skip
     """new = right - A_1 update, including neighbours in other charts."""
 
@@ -57,7 +59,9 @@ class Correction:
             yield Repeat(partial(self._again, system), self.sweeps - 1)
 
     def _again(self, system: LinearSystem, f: Roles) -> Program:
-        yield left(fields(f, COUPLING), f.own, fields(f, RIGHT), fields(f, UPDATE), fields(f, AFTER), over=system.cells)
+        vectors = RIGHT, UPDATE, AFTER
+        of = (value for vector in vectors for value in (fields(f, vector), system.coupled_field(f, vector), None))
+        yield left(fields(f, COUPLING), f.own, *of, over=system.cells, blocks=system.blocks)
         yield from system.left_of_heat(f)
         yield from system.precondition(f)
         yield from plus(f, system, UPDATE, BEFORE)

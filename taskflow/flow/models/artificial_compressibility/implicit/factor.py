@@ -8,35 +8,52 @@ An ordering determines which neighbours are earlier (see `taskflow.runtime.tasks
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from taskflow.common.errors import Avoidable, RunFailed
+from taskflow.flow.models.artificial_compressibility.blocks import Blocks
 from taskflow.flow.models.artificial_compressibility.bodies import APERTURE
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLED, PIVOT
 from taskflow.flow.models.artificial_compressibility.stage import EDDIES, METRICS, SWEPT
-from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Components, Read, Reduce, Sweep, Swept, Write, task
+from taskflow.runtime.regions import Box, Triple
+from taskflow.runtime.tasks import (
+    Components,
+    Launch,
+    Ordering,
+    Read,
+    Reduce,
+    Sweep,
+    Swept,
+    Write,
+    sweeps,
+    task,
+)
 
 TEXT = TEXTS / "solve.cu"
 ROW = 2**20  # more cells than an index space has along an axis
 RISING, FALLING = Swept["up"], Swept["down"]
 UP = Components(p=RISING, u=RISING, v=RISING, w=RISING)
 DOWN = Components(p=FALLING, u=FALLING, v=FALLING, w=FALLING)
+RIGHT = Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read)
 
 
 @task(kernel=TEXTS / "invert.cu")
 def invert(
-    velocity: Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), coupling: COUPLED,
-    pivot: RISING.any * PIVOT, metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, aperture: APERTURE,
+    velocity: Components(u=Read[SHORT], v=Read[SHORT], w=Read[SHORT]), T: Read[SHORT] | None,
+    scalar: Read[SHORT] | None, coupling: COUPLED, pivot: RISING.any * PIVOT,
+    metrics: METRICS, swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, aperture: APERTURE,
     *, sweep: Sweep, numbers: Numbers,
 ) -> None:  # fmt: skip
     """pivot = D^-1. Its first number is infinite if D is singular, with a pivot ratio above 1e12."""
 
 
 @task(kernel=TEXT)
-def keep_inverse(pivot: Read.any * PIVOT, inverse: Write.private * PIVOT, *, cell: Reduce[min]) -> None:
+def keep_inverse(
+    pivot: Read.any * PIVOT, inverse: Write.private * PIVOT, *, cell: Reduce[min], blocks: Blocks
+) -> None:  # fmt: skip
     """inverse = pivot, contiguous; cell = i + ROW (j + ROW k) of the first cell with singular D, else infinite."""
 
 
@@ -67,14 +84,31 @@ def imprecise(why: str) -> Avoidable:
 
 @task(kernel=TEXT)
 def forward(
-    right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), coupling: COUPLED,
-    inverse: Read.private * PIVOT, z: UP, *, sweep: Sweep,
+    right: RIGHT, T_r: Read | None, scalar_r: Read | None, coupling: COUPLED, inverse: Read.private * PIVOT, z: UP,
+    T: RISING | None, scalar: RISING | None, *, sweep: Sweep, blocks: Blocks,
 ) -> None:  # fmt: skip
     """z = D^-1 (right - sum over earlier neighbours of A z)."""
 
 
 @task(kernel=TEXT)
 def backward(
-    coupling: COUPLED, inverse: Read.private * PIVOT, z: DOWN, *, sweep: Sweep
+    coupling: COUPLED, inverse: Read.private * PIVOT, z: DOWN, T: FALLING | None, scalar: FALLING | None,
+    *, sweep: Sweep, blocks: Blocks,
 ) -> None:  # fmt: skip
     """z = z - D^-1 sum over later neighbours of A z."""
+
+
+Vector = tuple[tuple[str, ...], str | None, str | None]
+"""The fields of p, u, v, w, of T and of another scalar of a vector."""
+
+
+def solves(
+    right: Vector, coupling: tuple[str, ...], inverse: str, z: Vector, cells: tuple[Box, ...], ordering: Ordering,
+    tile: Triple, blocks: Blocks,
+) -> Iterator[Launch]:  # fmt: skip
+    """z = M^-1 right."""
+    where: dict[str, Any] = {"over": cells, "blocks": blocks}
+    for sweep in sweeps(ordering, "up", tile):
+        yield forward(*right, coupling, inverse, *z, **where, sweep=sweep)
+    for sweep in sweeps(ordering, "down", tile) if ordering != "jacobi" else ():
+        yield backward(coupling, inverse, *z, **where, sweep=sweep)

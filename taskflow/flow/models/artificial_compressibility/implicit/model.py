@@ -24,7 +24,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import FORTY
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import PART, VALUES, WARM
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
-from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix
+from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, matrix
 from taskflow.flow.models.artificial_compressibility.implicit.passive import WORK, ImplicitScalars
 from taskflow.flow.models.artificial_compressibility.implicit.single import flow_in_single, in_single, single_fields
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
@@ -36,6 +36,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.vectors import (
     Program,
     fields,
     measured,
+    of_heat,
     rounded,
     same,
 )
@@ -74,19 +75,23 @@ class ImplicitCompressibility(ImplicitScalars):
     def extra_fields(self, dtype: str) -> tuple[Field, ...]:
         """Return the matrix blocks for neighbours, pivots and their inverses, and the fields of the solver."""
         kept = "f4" if self.precision == "single" else dtype
-        own = Field("own", kept, values=PIVOT, private=True)
+        count = self.blocks.values
+        own = Field("own", kept, values=count["own"], private=True)
         more = [own] if self.solver.approximates else [Field("vectors", kept, values=VALUES, private=True, rows=True)]
         if self.further:
             more.append(Field("later", kept, values=VALUES, private=True, rows=True))
         if self.heat and not self.solver.approximates:
             more.append(Field("warm", kept, values=WARM, private=True, rows=True))
-        if self.carried:
+        if self.apart:
             more.append(Field("carry", kept, values=scalar.CARRY, private=True))
         more += single_fields(self)
         tile = self.tile if self.ordering == "tiles" and powers_of_two(self.tile) else None
-        of_solves = (("inverse", PIVOT), *((name, HALF) for name in COUPLING))
-        swept = (Field(name, kept, values=values, private=True, tile=tile) for name, values in of_solves)
-        return *swept, Field("pivot", kept, values=PIVOT), *more
+        swept = (Field(name, kept, values=count[name], private=True, tile=tile) for name in ("inverse", *COUPLING))
+        return *swept, Field("pivot", kept, values=count["pivot"]), *more
+
+    def coupled_field(self, f: Roles, vector: tuple[str, ...]) -> str | None:
+        """Return the field of T of a vector, if the blocks couple it."""
+        return of_heat(f, vector)[0] if self.coupled else None
 
     @property
     def mixed_precision(self) -> bool:
@@ -151,11 +156,10 @@ class ImplicitCompressibility(ImplicitScalars):
             yield from self.compressibility(f)
         yield from self._left(f, "")
         yield derive(self._paced, ("cfl", "slowness", "first", "retreat"))
+        yield from self.still_ghosts(f)
         yield from self.matrix(f)
         yield from self.factors(f)
-        if self.heat:
-            yield impose(f.T_z, over=self.cells, value=Value(1.0))
-            yield from self.changing_ghosts(f)
+        if "T" in self.apart:
             yield from self.scalar_factors((f.u, f.v, f.w), f, self.numbers)
         yield from self.solver.solve(f, self)
         velocity, update = fields(f, STATE)[1:], fields(f, UPDATE)[1:]
@@ -167,14 +171,12 @@ class ImplicitCompressibility(ImplicitScalars):
 
     def precondition(self, f: Roles) -> Iterator[Launch]:
         """z = M^-1 new."""
-        new, z = fields(f, AFTER), fields(f, BEFORE)
-        if self.heat:
+        if "T" in self.apart:
             yield from self.scalar_solves(f.T_new, f.T_z, f)
             yield from self._lift(f, f.T_z)
-        for sweep in sweeps(self.ordering, "up", self.tile):
-            yield factor.forward(new, fields(f, COUPLING), f.inverse, z, over=self.cells, sweep=sweep)
-        for sweep in sweeps(self.ordering, "down", self.tile) if self.ordering != "jacobi" else ():
-            yield factor.backward(fields(f, COUPLING), f.inverse, z, over=self.cells, sweep=sweep)
+        new, z = ((fields(f, vector), self.coupled_field(f, vector), None) for vector in (AFTER, BEFORE))
+        how = self.cells, self.ordering, self.tile, self.blocks
+        yield from factor.solves(new, fields(f, COUPLING), f.inverse, z, *how)
 
     def product(self, f: Roles) -> Iterator[Launch]:
         """new = (V G / dtau + dR/dQ) z."""
@@ -198,8 +200,10 @@ class ImplicitCompressibility(ImplicitScalars):
             yield from rounded(single, f, self, BEFORE, BEFORE)
 
     def left_of_heat(self, f: Roles) -> Iterator[Launch]:
-        """Compute the residual of the equation of T after an update, and add its lift to momentum."""
-        if self.heat:
+        """Compute the residual of the equation of T after an update, and add its lift to momentum, unless the blocks
+        couple T.
+        """
+        if "T" in self.apart:
             yield scalar.value_left(f.carry, f.T_r, f.T_x, f.T_new, over=self.cells)
             yield from self._lift(f, f.T_x)
 
@@ -207,6 +211,12 @@ class ImplicitCompressibility(ImplicitScalars):
         if any(self.numbers.lift):
             new = f.u_new, f.v_new, f.w_new
             yield scalar.lift(new, T, self.metrics(f), over=self.cells, numbers=self.numbers)
+
+    def still_ghosts(self, f: Roles) -> Iterator[Launch]:
+        """With heat: fill T_z with 1, and its ghost cells with what belongs to that by homogeneous conditions."""
+        if self.heat:
+            yield impose(f.T_z, over=self.cells, value=Value(1.0))
+            yield from self.changing_ghosts(f)
 
     def changing_ghosts(self, f: Roles) -> Iterator[Launch]:
         """Fill the ghost values of z: homogeneous conditions on all sides."""
@@ -244,16 +254,18 @@ class ImplicitCompressibility(ImplicitScalars):
         yield self.paced((f.u, f.v, f.w), f)
         place = self.place(f)[1:-1]
         own = f.own if self.solver.approximates else None
-        made = fields(f, COUPLING), f.pivot, own
-        yield matrix((*fields(f, STATE), f.sides), *made, f.pseudo, *place, self.surface_fields(f), **self._where(f))
+        flow, made = (*fields(f, STATE), f.sides, f.pseudo), (*fields(f, COUPLING), f.pivot)
+        heat = (f.T, f.T_z) if self.coupled else None
+        yield matrix(flow, made, own, heat, None, *place, self.surface_fields(f), **self._where(f))
 
     def factors(self, f: Roles) -> Iterator[Launch | Derive]:
         """Compute the factors of the matrix, and check that none is singular."""
         _, *place, _ = self.place(f)
-        of = (f.u, f.v, f.w), fields(f, COUPLING), f.pivot, *place, f.aperture if self.bodies else None
+        heat = f.T if self.coupled else None
+        of = (f.u, f.v, f.w), heat, None, fields(f, COUPLING), f.pivot, *place, f.aperture if self.bodies else None
         for sweep in sweeps(self.ordering, "up", self.tile):
             yield factor.invert(*of, over=self.cells, sweep=sweep, numbers=self.numbers)
-        yield factor.keep_inverse(f.pivot, f.inverse, over=self.cells, cell=f.scalar("cell"))
+        yield factor.keep_inverse(f.pivot, f.inverse, over=self.cells, cell=f.scalar("cell"), blocks=self.blocks)
         yield derive(partial(factor.refuse_singular, self.cells, self.precision == "single"), ("sound",))
 
     def _tried(self, f: Roles) -> Program:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.boundaries.condition import Side
+from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, Blocks
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.equations import Numbers, Passive
 from taskflow.flow.models.artificial_compressibility.implicit import scalar
@@ -29,12 +30,25 @@ ROUNDS, SWEEPS = 3, 2  # residuals in an outer iteration, and corrections of eac
 
 @dataclass(frozen=True, eq=False)
 class ImplicitScalars(ArtificialCompressibility):
-    """Equations with scalar solves, whose factors use an `ordering` of cells in a `tile`."""
+    """Equations with scalar solves, whose factors use an `ordering` of cells in a `tile`. If `coupled`, T is among the
+    unknowns of the blocks, otherwise it has separate factors.
+    """
 
     _: KW_ONLY
     ordering: Ordering = "tiles"
     tile: Triple = TILE
+    coupled: bool = False
     look: ClassVar[int] = 2
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """T and scalars with separate factors."""
+        return tuple(name for name in self.carried if not (self.coupled and name == "T"))
+
+    @property
+    def blocks(self) -> Blocks:
+        """The blocks of the matrix."""
+        return BLOCKS[int(self.coupled)]
 
     def followed(self, f: Roles, one: Passive) -> Program:
         """Compute the next values of a scalar in place, with the flow of `AFTER` and its ghost values."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from taskflow.flow.models.artificial_compressibility.blocks import Blocks
 from taskflow.flow.models.artificial_compressibility.implicit import krylov, outer, scalar
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
@@ -33,6 +34,13 @@ class LinearSystem(Protocol):
     def further(self) -> bool:
         """True if the vectors need two fields."""
 
+    @property
+    def blocks(self) -> Blocks:
+        """The blocks of M."""
+
+    def coupled_field(self, f: Roles, vector: tuple[str, ...]) -> str | None:
+        """Return the field of T of a vector, if the blocks couple it."""
+
     def precondition(self, f: Roles) -> Program:
         """z = M^-1 new."""
 
@@ -46,7 +54,7 @@ class LinearSystem(Protocol):
         """Round the fields in A."""
 
     def left_of_heat(self, f: Roles) -> Program:
-        """With T: compute new = r - A_1 x for its equation, and add the lift of x to momentum."""
+        """Unless blocks couple T: compute new = r - A_1 x for its equation, and add the lift of x to momentum."""
 
 
 def fields(f: Roles, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -55,10 +63,11 @@ def fields(f: Roles, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def warm(f: Roles, system: LinearSystem, names: tuple[str, ...]) -> str | None:
     """Return the field of T for these roles, or None."""
-    return _warm(f, names)[0] if system.warmth else None
+    return of_heat(f, names)[0] if system.warmth else None
 
 
-def _warm(f: Roles, *roles: tuple[str, ...]) -> tuple[str, ...]:
+def of_heat(f: Roles, *roles: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the fields of T for these roles."""
     return tuple(f["T" + names[0].removeprefix("p")] for names in roles)
 
 
@@ -86,7 +95,7 @@ def rounded(
     """vector = other, with the vector in the fields of `s`, in any precision."""
     yield outer.same(fields(s, vector), fields(f, other), over=system.cells)
     if system.warmth:
-        yield scalar.value_same(*_warm(s, vector), *_warm(f, other), over=system.cells)
+        yield scalar.value_same(*of_heat(s, vector), *of_heat(f, other), over=system.cells)
 
 
 def plus(
@@ -95,14 +104,14 @@ def plus(
     """vector = vector + other, which may be in the fields of `s`, in any precision."""
     yield outer.add(fields(f, vector), fields(s or f, other), over=system.cells)
     if system.warmth:
-        yield scalar.value_added(*_warm(f, vector), *_warm(s or f, other), over=system.cells, by=1.0)
+        yield scalar.value_added(*of_heat(f, vector), *of_heat(s or f, other), over=system.cells, by=1.0)
 
 
 def less(f: Roles, system: LinearSystem, vector: tuple[str, ...], other: tuple[str, ...]) -> Iterator[Launch]:
     """vector = vector - other."""
     yield outer.less(fields(f, vector), fields(f, other), over=system.cells)
     if system.warmth:
-        yield scalar.value_added(*_warm(f, vector, other), over=system.cells, by=-1.0)
+        yield scalar.value_added(*of_heat(f, vector, other), over=system.cells, by=-1.0)
 
 
 def damped(f: Roles, system: LinearSystem) -> Iterator[Launch]:
@@ -110,4 +119,4 @@ def damped(f: Roles, system: LinearSystem) -> Iterator[Launch]:
     by = f.scalar("damping")
     yield outer.damped(fields(f, REST), fields(f, AFTER), over=system.cells, damping=by)
     if system.warmth:
-        yield scalar.value_damped(*_warm(f, REST, AFTER), over=system.cells, damping=by)
+        yield scalar.value_damped(*of_heat(f, REST, AFTER), over=system.cells, damping=by)

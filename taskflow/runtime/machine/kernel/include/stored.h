@@ -3,7 +3,7 @@
 /// InValuesOf<N, Number>, OutValuesOf<N, Number>, InOutValuesOf<N, Number>: the same with N values per cell
 /// InPrivate<N, Number>, OutPrivate<N, Number>, InOutPrivate<N, Number>: a private field, the N values of a cell contiguous
 /// InPrivateRows<N, Number>, OutPrivateRows<N, Number>, InOutPrivateRows<N, Number>: a private field in rows
-/// private_cells(range, interior, field, f): f(cell, field) for cells that write fours of a private field
+/// private_cells<N, M>(range, interior, field, f): f(cell, field) for cells that store the N values of a private field in runs of M
 /// held(number): a stored number as `real`
 /// fetch(at, bytes): prefetches memory on a GPU
 // Fields in their own precision, Real_q of a field q: `Read.any`, `Write.any * 4`, `ReadWrite.private * 16`. In any precision a
@@ -30,10 +30,10 @@ FN Held<Number> held(Number& number) {
   return {&number};
 }
 
-// Four values as stored
-template <class Number>
-struct alignas(16) FourOf {
-  Number of[4];
+// M values as stored
+template <int M, class Number>
+struct alignas(M % 4 == 0 ? 16 : M % 2 == 0 ? 2 * sizeof(Number) : sizeof(Number)) SeveralOf {
+  Number of[M];
   INLINE real operator[](int n) const { return real(of[n]); }
 };
 
@@ -88,8 +88,9 @@ struct Numbered {
   }
 };
 #endif
-// A private field: the N values of a cell are contiguous. `q(c, n)` is value n of a cell, `q(c)` the only one. `q.four(c, n)` reads
-// four values, if N and n are multiples of 4, and `q.store_four(c, n, four)` writes them: on a GPU in one or two loads or stores.
+// A private field: the N values of a cell are contiguous. `q(c, n)` is value n of a cell, `q(c)` the only one. `q.several<M>(c, n)`
+// reads M values, if N and n are multiples of M, and `q.store(c, n, values)` writes them: on a GPU in few loads or stores. `q.four(c, n)` and
+// `q.store_four(c, n, values)` are of four.
 // `q.place(c, n)` is their address, and `fetch` of it prefetches that memory line on a GPU. On a CPU `q.tile(c)` is the field in the
 // tile of a cell, with cheaper addresses, and `q.own(c)` in the cell.
 template <int N, class Number, class Where>
@@ -106,32 +107,41 @@ struct PrivateAt {
   INLINE PrivateAt<N, Number, InTile> own(const Cell& c) const { return own(c, numbered(c)); }
   INLINE PrivateAt<N, Number, InTile> own(const Cell& c, Index number) const { return {field + N * number, {c.i, c.j, c.k, 1, 1}}; }
 #endif
-  INLINE auto four(const Cell& c, int n) const { return four(place(c, n)); }
-  INLINE static auto four(const Number* from) {
-    static_assert(FOURS, "fours are of floats or doubles, of which there are a multiple of 4");
+  template <int M>
+  INLINE auto several(const Cell& c, int n) const { return several<M>(place(c, n)); }
+  template <int M>
+  INLINE static auto several(const Number* from) {
+    static_assert(WHOLE_RUNS<M>, "runs are of floats or doubles, of which there are a multiple");
 #ifdef GPU
-    return *reinterpret_cast<const Four*>(from);
+    return *reinterpret_cast<const SeveralOf<M, Plain>*>(from);
 #else
-    return Four{{from[0], from[1], from[2], from[3]}};
+    SeveralOf<M, Plain> several;
+    memcpy(several.of, from, sizeof several.of);
+    return several;
 #endif
   }
-  INLINE void store_four(const Cell& c, int n, const real (&values)[4]) const {
-    static_assert(FOURS, "fours are of floats or doubles, of which there are a multiple of 4");
-    const Four four = {{Plain(values[0]), Plain(values[1]), Plain(values[2]), Plain(values[3])}};
+  template <int M>
+  INLINE void store(const Cell& c, int n, const real (&values)[M]) const {
+    static_assert(WHOLE_RUNS<M>, "runs are of floats or doubles, of which there are a multiple");
+    SeveralOf<M, Plain> several;
+    for (int m = 0; m < M; ++m) several.of[m] = Plain(values[m]);
 #ifdef GPU
-    *reinterpret_cast<Four*>(place(c, n)) = four;
+    *reinterpret_cast<SeveralOf<M, Plain>*>(place(c, n)) = several;
 #else
-    for (int m = 0; m < 4; ++m) place(c, n)[m] = four.of[m];
+    for (int m = 0; m < M; ++m) place(c, n)[m] = several.of[m];
 #endif
   }
+
+  INLINE auto four(const Cell& c, int n) const { return several<4>(c, n); }
+  INLINE void store_four(const Cell& c, int n, const real (&values)[4]) const { store(c, n, values); }
 
   INLINE Number* place(const Cell& c, int n) const { return field + N * numbered(c) + n; }
   static constexpr int VALUES = N;
 
 private:
   using Plain = decltype(Number() + Number());
-  using Four = FourOf<Plain>;
-  static constexpr bool FOURS = N % 4 == 0 && sizeof(Number) >= 4;
+  template <int M>
+  static constexpr bool WHOLE_RUNS = N % M == 0 && sizeof(Number) >= 4;
 };
 template <int N, class Number>
 using PrivateOf = PrivateAt<N, Number, Numbered>;
@@ -170,10 +180,10 @@ using OutPrivateRows = PrivateRowsOf<N, Number>;
 template <int N, class Number>
 using InOutPrivateRows = PrivateRowsOf<N, Number>;
 
-// f(cell, field) for cells that write fours of a private field. A CPU does LANES `amid` cells together, and then stores the results of
+// f(cell, field) for cells that store runs of M values of a private field. A CPU does LANES `amid` cells together, and then stores the results of
 // each lane: compilers need minutes to vectorize stores with strides.
 #ifdef GPU
-template <int N, class Private, class F>
+template <int N, int M = 4, class Private, class F>
 FN void private_cells(const Range& r, const InteriorAmid&, const Private& field, F f) {
   for_cells(r, CELL(c) { f(c, field); });
 }
@@ -182,15 +192,17 @@ template <int N>
 struct InLanes {
   real (*of)[LANES];
   int first;
-  INLINE void store_four(const Cell& c, int n, const real (&values)[4]) const {
-    of[n][c.i - first] = values[0], of[n + 1][c.i - first] = values[1], of[n + 2][c.i - first] = values[2], of[n + 3][c.i - first] = values[3];
+  template <int M>
+  INLINE void store(const Cell& c, int n, const real (&values)[M]) const {
+    for (int m = 0; m < M; ++m) of[n + m][c.i - first] = values[m];
   }
+  INLINE void store_four(const Cell& c, int n, const real (&values)[4]) const { store(c, n, values); }
 };
 template <class Private, class F>
 static __attribute__((noinline)) void private_cell(const Cell& c, const Private& field, const F& f) {
   f(c, field);
 }
-template <int N, class Private, class F>
+template <int N, int M, class Private, class F>
 FN void private_lanes(int first, int j, int k, Index row, const Private& field, F f) {
   real lanes[N][LANES];
 #pragma omp simd
@@ -198,10 +210,14 @@ FN void private_lanes(int first, int j, int k, Index row, const Private& field, 
   for (int l = 0; l < LANES; ++l) {
     const Cell c{first + l, j, k, row + first + l};
     const auto own = field.own(c);
-    for (int n = 0; n < N; n += 4) own.store_four(c, n, {lanes[n][l], lanes[n + 1][l], lanes[n + 2][l], lanes[n + 3][l]});
+    for (int n = 0; n < N; n += M) {
+      real run[M];
+      for (int m = 0; m < M; ++m) run[m] = lanes[n + m][l];
+      own.store(c, n, run);
+    }
   }
 }
-template <int N, class Private, class F>
+template <int N, int M = 4, class Private, class F>
 FN void private_cells(const Range& r, const InteriorAmid& in, const Private& field, F f) {
   const auto by_row = [=](int from, int to, int j, int k, Index row) __attribute__((always_inline)) {
     const bool inner = j >= in.low[0] && j <= in.high[0] && k >= in.low[1] && k <= in.high[1] && in.right + 1 - in.left >= LANES;
@@ -209,7 +225,7 @@ FN void private_cells(const Range& r, const InteriorAmid& in, const Private& fie
     for (int i = from; i < to; i = i + 1 == left ? right : i + 1)
       if (i < left || i >= right) private_cell(Cell{i, j, k, row + i}, field, f);
     // the end of a row is a full vector: some cells are done twice
-    for (int i = left; i < right; i += LANES) private_lanes<N>(i + LANES < right ? i : right - LANES, j, k, row, field, f);
+    for (int i = left; i < right; i += LANES) private_lanes<N, M>(i + LANES < right ? i : right - LANES, j, k, row, field, f);
   };
   for_cells(r, RowFunction<decltype(by_row)>{by_row});
 }

@@ -1,7 +1,8 @@
-// A GPU has a thread for each row of a cell, so that threads read contiguous memory, and keeps the values of a tile in shared
-// memory. Interface of a solve:
+// A GPU has ROWS threads for the COUNT rows of a cell, so that threads read contiguous memory, and keeps the values of a tile in
+// shared memory. Threads without a row do the work of the last one, and store nothing that others read. Interface of a solve:
 //
 //   struct Solve {
+//     static constexpr int COUNT = ...;                        // rows of a cell, at most ROWS
 //     INLINE Solve of_row(row) const;                          // precomputed for the row of a thread
 //     INLINE void fetch(c, row) const;                         // prefetches the data of a cell
 //     struct Ahead {...};                                      // data that are loaded ahead
@@ -20,10 +21,21 @@ constexpr int ROOM = 512;  // cells of a tile whose values are kept
 
 static_assert(32 % ROWS == 0, "a warp has whole cells");
 
+// The row of a thread
+template <class T>
+FN int row_of_thread() {
+  const int row = int(threadIdx.x) % ROWS;
+  return T::COUNT < ROWS && row >= T::COUNT ? T::COUNT - 1 : row;
+}
+// Whether a thread has one
+template <class T>
+FN bool has_row() { return T::COUNT == ROWS || int(threadIdx.x) % ROWS < T::COUNT; }
+
 // The sums of all rows of a cell, from the sums of the threads `these`
-FN void gather(real own, real (&all)[ROWS], unsigned these) {
+template <int N>
+FN void gather(real own, real (&all)[N], unsigned these) {
 #pragma unroll
-  for (int n = 0; n < ROWS; ++n) all[n] = __shfl_sync(these, own, n, ROWS);
+  for (int n = 0; n < N; ++n) all[n] = __shfl_sync(these, own, n, ROWS);
 }
 // The threads with the rows of one cell
 FN unsigned together() { return ((1u << ROWS) - 1) << (threadIdx.x % 32 / ROWS * ROWS); }
@@ -31,15 +43,15 @@ FN unsigned together() { return ((1u << ROWS) - 1) << (threadIdx.x % 32 / ROWS *
 template <class T>
 FN void bring_from_memory(const Range& r, const T& t, const SweptCell& c, int row, int side, real& sum) {
   const Index other = c + beyond(r, side);
-  real z[ROWS];
-  for (int n = 0; n < ROWS; ++n) z[n] = t.value(other, n);
+  real z[T::COUNT];
+  for (int n = 0; n < T::COUNT; ++n) z[n] = t.value(other, n);
   t.bring(c, row, side, z, sum);
 }
 
 // A cell without kept or preloaded values, done by the threads `these`, some of which may be idle
 template <class D, class T>
 FN void sweep_row(const Range& r, const T& t, const SweptCell& c, int row, unsigned these, bool present = true) {
-  real sum, old, all[ROWS];
+  real sum, old, all[T::COUNT];
   t.begin(c, sum, old);
   if (c.outside) {
 #pragma unroll
@@ -56,8 +68,9 @@ FN void sweep_row(const Range& r, const T& t, const SweptCell& c, int row, unsig
   if (present) t.store(c, value);
 }
 
+template <class T>
 struct alignas(16) Unknowns {
-  real of[ROWS];
+  real of[T::COUNT];
 };
 
 // All cells of a tile that fits into the kept values, shared by the threads of a block: f(cell, number in the tile)
@@ -76,12 +89,12 @@ FN void share_cells(const TileCells<D>& all, int threads, int mine, F f) {
 // A row of a cell, from its loaded data and the values of the `bound` neighbours before it. Called by whole warps, so that
 // nothing branches.
 template <class D, class T>
-FN real row_of_cell(const T& t, const typename T::Ahead& ahead, real sum, real old, unsigned bound, const Unknowns* const (&before)[3]) {
-  real all[ROWS];
+FN real row_of_cell(const T& t, const typename T::Ahead& ahead, real sum, real old, unsigned bound, const Unknowns<T>* const (&before)[3]) {
+  real all[T::COUNT];
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
     const int side = 2 * a + (D::way < 0);
-    const Unknowns z = *before[a];
+    const Unknowns<T> z = *before[a];
     real with = sum;
     t.bring(ahead, side, z.of, with);
     sum = bound >> side & 1 ? with : sum;
@@ -114,7 +127,7 @@ struct Two {
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D, const T& all) {
   SweptCell c;
-  const int row = int(threadIdx.x) % ROWS;
+  const int row = row_of_thread<T>();
   const bool present = cell_of_thread<D>(r, s, int(threadIdx.x) / ROWS, int(blockDim.x) / ROWS, c);
   if (!__any_sync(0xffffffffu, present)) return;
   if (!present) c = single_cell<D>(r, s, r.lo[0], r.lo[1], r.lo[2]);
@@ -135,8 +148,8 @@ struct Edges {
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
   constexpr int ahead_by = 2, low = D::way < 0 ? 1 : 0;
-  __shared__ Unknowns kept[2][3 * MOST_COLUMNS];  // of even and of odd steps: of columns, and of cells before edges
-  const int row = int(threadIdx.x) % ROWS;
+  __shared__ Unknowns<T> kept[2][3 * MOST_COLUMNS];  // of even and of odd steps: of columns, and of cells before edges
+  const int row = row_of_thread<T>();
   sweep_whole<D, ahead_by>(r, s, ROWS, [&](const TileColumn<D>& column, int mine) {
     const TileCells<D>& all = column.all;
     const bool edges[2] = {column.y == (low ? all.ny - 1 : 0), column.z == (low ? all.nz - 1 : 0)};
@@ -159,7 +172,7 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
         if (edges[1]) kept[1 - P][2 * MOST_COLUMNS + mine].of[row] = edge.of[1];
         __syncwarp();
         const unsigned sides = (column.sides & ~3u) | (x == start ? 0u : 1u << low);
-        const Unknowns* const before[3] = {&kept[1 - P][mine], &kept[1 - P][y], &kept[1 - P][z]};
+        const Unknowns<T>* const before[3] = {&kept[1 - P][mine], &kept[1 - P][y], &kept[1 - P][z]};
         const real value = row_of_cell<D>(t, one.ahead, one.sum, one.old, sides, before);
         if (present) {
           kept[P][mine].of[row] = value;
@@ -174,11 +187,11 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& t) {
 #else
 template <class D, class T>
 FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
-  __shared__ Unknowns sums[ROOM], olds[ROOM];  // sums become values
+  __shared__ Unknowns<T> sums[ROOM], olds[ROOM];  // sums become values
   TileOf tile;
   if (!tile_of_block(r, s, D::way, tile)) return;
   const TileCells<D> all{r, tile};
-  const int threads = int(blockDim.x) / ROWS, mine = int(threadIdx.x) / ROWS, row = int(threadIdx.x) % ROWS;
+  const int threads = int(blockDim.x) / ROWS, mine = int(threadIdx.x) / ROWS, row = row_of_thread<T>();
   const T t = whole.of_row(row);
   bool fits = all.columns <= threads && 0 < all.count && all.count <= ROOM;
   for (int a = 0; a < 3; ++a) fits = fits && tile.lo[a] == tile.low[a] && tile.hi[a] == tile.high[a];
@@ -198,7 +211,7 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
       real& kept = sums[(z * all.ny + y) * all.nx + x].of[row];
       real sum = kept;
       bring_from_memory(r, t, TileColumn<D>(all, y, z).cell(x), row, side, sum);
-      kept = sum;
+      if (has_row<T>()) kept = sum;
     }
     __syncthreads();
   }
@@ -220,9 +233,9 @@ FN void sweep_rows(const Range& r, const Sweep& s, D, const T& whole) {
       const unsigned along = 1u << low, bound = across | (x == start ? 0 : along);
       if (coming) way.load(across | (x + D::way == start ? 0 : along), loaded.template get<1 - P>());
       if (column.has(x + ahead_by * D::way)) way.fetch();
-      const Unknowns* before[3];
+      const Unknowns<T>* before[3];
       for (int a = 0; a < 3; ++a) before[a] = present && bound >> (2 * a + low) & 1 ? sums + n - D::way * steps[a] : sums;
-      const Unknowns &sum = sums[present ? n : 0], &old = olds[present ? n : 0];
+      const Unknowns<T> &sum = sums[present ? n : 0], &old = olds[present ? n : 0];
       const real value = row_of_cell<D>(t, now, sum.of[row], old.of[row], bound, before);
       if (present) sums[n].of[row] = value;
     }
