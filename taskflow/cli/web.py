@@ -17,13 +17,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 import typer
 
-from taskflow.cli.exit_codes import refuse
-from taskflow.cli.format import tell
 from taskflow.cli.watch import Followed
 from taskflow.common.errors import BadInput
 from taskflow.common.units import plural
 from taskflow.output import CASE
 from taskflow.output.log import largest_residual, measured
+from taskflow.terminal.exit_codes import refuse
+from taskflow.terminal.format import tell
 
 HERE = "127.0.0.1"
 NAMES = (HERE, "localhost")  # host names of valid requests: others come from foreign pages
