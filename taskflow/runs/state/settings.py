@@ -8,15 +8,14 @@ from typing import Any
 
 from taskflow.cases.language.table import written
 from taskflow.cases.tables.timed import Value, value
-from taskflow.systems.base.interfaces import InflowValues
+from taskflow.systems.base.interfaces import BodyPaths, InflowValues
 from taskflow.systems.base.timed import TimedNumbers
-from taskflow.systems.bodies import Surroundings
 
 
 class Settings:
     """The values set by the user, by key, and the objects that use them instead of the values of the case."""
 
-    def __init__(self, timed: TimedNumbers, inflows: InflowValues | None, surroundings: Surroundings | None) -> None:
+    def __init__(self, timed: TimedNumbers, inflows: InflowValues | None, surroundings: BodyPaths | None) -> None:
         self.values: dict[str, Value] = {}
         self.timed = replace(timed, instead=self.values)
         self.inflows = inflows.following(self.values) if inflows else None

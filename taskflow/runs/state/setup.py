@@ -24,11 +24,10 @@ from taskflow.runtime.tasks import Program
 from taskflow.systems.base.domain import Domain
 from taskflow.systems.base.foresight import Foresight
 from taskflow.systems.base.given import GivenRanges
-from taskflow.systems.base.interfaces import Constants, InflowValues, Measures
+from taskflow.systems.base.interfaces import BodyPaths, Constants, InflowValues, Measures
 from taskflow.systems.base.pictures import Picture, pictures_of
 from taskflow.systems.base.scales import Scales
 from taskflow.systems.base.timed import TimedNumbers
-from taskflow.systems.bodies import Surroundings
 from taskflow.systems.projection import system_of
 from taskflow.systems.records.fields import PlaneLayers
 from taskflow.systems.records.particles import ParticleSeries, ParticleTransport
@@ -75,7 +74,7 @@ class BlockSpec:
     inert: bool
     foresight: Foresight | None
     constants: Constants | None
-    surroundings: Surroundings | None
+    surroundings: BodyPaths | None
     computed: Derived | None
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
