@@ -114,8 +114,8 @@ class ChartBodies:
 
     @cached_property
     def _images(self) -> tuple[tuple[Vector, ...], ...]:
-        """The displacements of each shape that continue it beyond periodic sides, if it is bounded along them. They lead
-        to the image nearest to the middle of the grid, and to its neighbours.
+        """The displacements of each shape that continue it beyond periodic sides, if it is bounded along them: to the
+        image nearest to the middle of the grid, and to its neighbours.
         """
         seams = self.domain.grid.seams
         periods = sorted({tuple(abs(x) for x in seam.translation) for seam in seams if any(seam.translation)})
@@ -124,7 +124,7 @@ class ChartBodies:
             low, high = one.bounds
             bounded = [all(math.isfinite(low[a]) and math.isfinite(high[a]) for a in range(3) if p[a]) for p in periods]
             ways = np.reshape([p for p, within in zip(periods, bounded, strict=True) if within], (-1, 3))
-            away = np.where(ways.any(axis=0), (np.add(low, high) - self._ends.sum(axis=0)) / 2, 0.0)
+            away = (np.where(np.isfinite([low, high]), [low, high], self._ends) - self._ends).mean(axis=0)
             nearest = -np.rint(ways @ away / (ways**2).sum(axis=1))
             moves = ((nearest + n) @ ways for n in product((0, 1, -1), repeat=len(ways)))
             found.append(tuple(triple(move.tolist()) for move in moves) if len(ways) else ((0.0, 0.0, 0.0),))

@@ -49,7 +49,7 @@ SUPPORTS = Supports(
         "fluid.viscosity", "heat.diffusivity", "heat.expansion", "heat.reference", "body.gravity", "body.force",
         "boundaries", "openings", "motion", "pictures", "scalars", "turbulence", "initial.velocity",
         "initial.temperature", "initial.source", "initial.time", "grid.stretching", "machine.cuts",
-        FORCE_IN_PLACE, TIMED, "obstacles", "obstacles.motion", "bodies",
+        FORCE_IN_PLACE, TIMED, "obstacles", "bodies",
     },
     lacks={
         "obstacles.temperature": None, "obstacles.type.surface": BY_FORMULA,
