@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import BadInput, RunFailed
 from taskflow.output import LOG, read_log, tree
+from taskflow.runs.interactive.setting import Settable
 from taskflow.runs.state.setup import RunSetup
 from tests.cases.on_charts import case
 from tests.cases.test_charts_case import problems
@@ -87,6 +89,11 @@ def test_paths_are_refused(sides, motion, line):
     tables = case(DRIVEN, boundaries=walls, obstacles=[post, other], time={"end": 1.5, "step": 0.05})
     with pytest.raises(BadInput, match=line):
         RunSetup(tables, (1, 1, 1)).system.check()
+
+
+def test_motions_are_not_set_during_a_run():
+    with pytest.raises(BadInput, match="bodies inside charts keep their motions in this version; start another run"):
+        Settable(RunSetup(case(DRIVEN), (1, 1, 1)), {}).settings("obstacles[1].motion.displacement", [0, 0, 0], Tick())
 
 
 def test_a_run_of_unknown_end_is_stopped_where_bodies_meet(tmp_path):
