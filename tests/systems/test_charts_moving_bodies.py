@@ -151,3 +151,13 @@ def test_runs_have_the_same_bits_for_any_blocks_and_restarts(tmp_path, blocks, c
     go(case(DRIVEN, **changes, **SAVED), broken, blocks, kill=9)
     go(case(DRIVEN, **SAVED), broken, (1, 1, 1), resume=True)
     assert_same_run(broken, tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_step_is_proved():
+    from taskflow.runs.estimate.estimate import estimate
+
+    proof = estimate(case(DRIVEN, machine__blocks=2, machine__overlap="none")).prove()
+    proof.hold()
+    assert proof.reads > 0
