@@ -24,6 +24,7 @@ from tests.nvrtc import compilers, messages
 from tests.runs.test_charts_real_time import WARM
 from tests.runtime.machine import sweeping, test_pieces, test_stored
 from tests.systems.test_charts_bodies import BOX as AROUND_POST
+from tests.systems.test_charts_moving_bodies import DRIFTING, DRIVEN
 from tests.systems.test_moving_heat import HOT
 from tests.systems.test_placement_of_bodies import placed
 from tests.systems.test_timed import MOVING, moved
@@ -91,6 +92,17 @@ def test_levels_in_units_of_the_norm_compile_for_gpus():
 def test_kernels_of_implicit_marching_compile_for_gpus(tables, precision):
     flow = case(tables, method__march="implicit", machine__precision=precision, time__steady=1e-4)
     assert [message for text in texts_of(flow) if (message := messages(text))] == []
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_kernels_of_bodies_that_move_inside_charts_compile_for_gpus(precision):
+    turning = {**DRIFTING, "motion": {"angle": {"z": "t"}, "centre": [0.9, 1.0, 0.0]}}
+    flow = case(DRIVEN, obstacles=[turning], machine__precision=precision)
+    texts = [text for text in texts_of(flow) if '"bodies.cu"' in text]
+    tasks = "largest_on_body", "force_on_body", "largest_span", "span_of_body", "pressure_in_closed", "fill_closed"
+    for name in tasks:
+        assert any(f" {name}(" in text for text in texts), name
+    assert [message for text in texts if (message := messages(text))] == []
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,21 @@ from itertools import product
 import numpy as np
 import pytest
 
-from taskflow.flow.bodies.cut_cells import CutCells
+from taskflow.flow.bodies.cut_cells import WALL, CutCells
+from taskflow.flow.bodies.wall_motion import RigidVelocity, wall_motion
+from taskflow.flow.models.artificial_compressibility.bodies import (
+    CutBody,
+    fill_closed,
+    force_on_body,
+    largest_on_body,
+    largest_span,
+    pressure_in_closed,
+    span_of_body,
+)
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, HALF, PIVOT, matrix, place
 from taskflow.flow.models.artificial_compressibility.stage import residual
+from taskflow.runtime.tasks import reduced
 from tests.flow.byhand import ByHand, coupled
 from tests.flow.charts import LAYERS, distorted, lattice
 from tests.flow.test_artificial_compressibility import BEGUN, CELLS, NEW, STATE, geometry, hand, numbers, paced
@@ -20,6 +31,7 @@ from tests.reference.artificial_compressibility import Discretisation, Surfaces
 from tests.reference.implicit_compressibility import first_order
 
 FIELDS = ("aperture", "wall", "fluid")
+TUMBLING = RigidVelocity(np.array([0.7, -0.3, 0.2]), np.array([0.4, 1.1, -0.8]), np.array([0.52, 0.47, 0.55]))
 
 
 def ball(x, y, z):
@@ -36,13 +48,14 @@ def unit_cells(n: int, inside) -> CutCells:
 
 
 def obstructed(device, *, uniform: bool) -> tuple[ByHand, Surfaces]:
-    """Random fields around a ball, between sides of all kinds."""
+    """Random fields around a ball that drifts and turns, between sides of all kinds."""
     made = hand("f8", device, uniform=uniform)
     vertices = lattice(CELLS, LAYERS) if uniform else distorted(lattice(CELLS, LAYERS))
     cells = CutCells.of(np.stack(vertices), ball)
     inner = (slice(1, -1), slice(1, -1), slice(None), slice(1, -1))
-    wall = np.zeros((*cells.fluid.shape[:2], 14, cells.fluid.shape[2]))
+    wall = np.zeros((*cells.fluid.shape[:2], WALL, cells.fluid.shape[2]))
     wall[inner] = cells.walls()
+    wall[inner][:, :, 14:] = np.moveaxis(wall_motion(cells, np.moveaxis(wall[inner], 2, 0), TUMBLING), 0, 2)
     made.fields |= {"aperture": np.ascontiguousarray(cells.open), "wall": wall, "fluid": cells.fluid}
     return made, Surfaces(np.moveaxis(cells.open, 2, 0), np.moveaxis(wall, 2, 0), cells.fluid)
 
@@ -56,6 +69,62 @@ def test_surfaces_close_cells_and_bodies():
     assert size == pytest.approx(4 * np.pi * 0.31**2, rel=0.01)
     inside = (1 - cells.fluid[1:-1, 1:-1, 1:-1]).sum() / 12**3
     assert inside == pytest.approx(4 / 3 * np.pi * 0.31**3, rel=0.02)
+
+
+@pytest.mark.parametrize("skewed", [False, True])
+def test_moving_surfaces_sweep_nothing_in_total(skewed):
+    """By a drift and a turn, in cells with any vertices; in each cell as much as passes its faces."""
+    vertices = lattice((12, 12, 12), 1)
+    cells = CutCells.of(np.stack(distorted(vertices) if skewed else vertices), ball)
+    walls = np.moveaxis(cells.walls(), 2, 0)
+    motion = wall_motion(cells, walls, TUMBLING)
+    assert np.abs(motion[3]).max() > 1e-4
+    assert abs(motion[3].sum()) < 1e-15
+    drift = RigidVelocity(TUMBLING.velocity, np.zeros(3), np.zeros(3))
+    swept = wall_motion(cells, walls, drift)[3]
+    np.testing.assert_allclose(swept, np.tensordot(drift.velocity, walls[:3], 1), atol=1e-16)
+    cut = (walls[:3] != 0).any(axis=0)
+    x, y, z = (walls[11 + n] - TUMBLING.centre[n] for n in range(3))
+    np.testing.assert_allclose(motion[0][cut], (0.7 + 1.1 * z + 0.8 * y)[cut], atol=1e-14)
+    np.testing.assert_allclose(motion[2][cut], (0.2 + 0.4 * y - 1.1 * x)[cut], atol=1e-14)
+
+
+def test_forces_on_a_moving_body(device):
+    """In double precision, as sums over the cells of the body, and its volume by the areas of its surface."""
+    made, surfaces = obstructed(device, uniform=True)
+    made.fields["owner"] = np.ones(surfaces.fluid.shape, np.uint8)
+    body, values, where = CutBody(1, (0.1, 0.2, 0.3)), numbers("third", uniform=True), {"over": made.box}
+    made.run(largest_on_body(("p", "u", "v", "w"), "wall", "owner", most="most", numbers=values, body=body, **where))
+    made.run(force_on_body(
+        ("p", "u", "v", "w"), "wall", "owner", force="force", most="most", numbers=values, body=body, **where
+    ))  # fmt: skip
+    made.run(largest_span("wall", "owner", most="most", body=body, **where))
+    made.run(span_of_body("wall", "owner", span="span", most="most", body=body, **where))
+    state, wall = np.stack([made.fields[name] for name in STATE]), reference.at(surfaces.wall)
+    pressure, friction = reference.on_surfaces(state, surfaces, Discretisation(0.03, 1.3))
+    lever = wall[11:14] - np.reshape(body.point, (3, 1, 1, 1))
+    sums = [*pressure, *friction, *np.cross(lever, pressure + friction, axis=0)]
+    np.testing.assert_allclose(reduced(made.scalars, "force"), [part.sum() for part in sums], rtol=1e-12)
+    np.testing.assert_allclose(reduced(made.scalars, "span"), (lever * wall[:3]).sum(axis=(1, 2, 3)), rtol=1e-12)
+
+
+def test_the_pressure_in_closed_cells_is_the_mean_of_open_neighbours(device):
+    made, _ = obstructed(device, uniform=True)
+    made.fill(("filled", "old"), seed=3)
+    p, fluid, old = (made.fields[name].copy() for name in ("p", "fluid", "old"))
+    fluid[4:7, 4:7, 4:7] = 0.0
+    made.fields["fluid"] = fluid
+    values = numbers("third", uniform=True)
+    made.run(pressure_in_closed("p", "fluid", "filled", over=made.box, numbers=values))
+    made.run(fill_closed("p", "old", "filled", "fluid", over=made.box))
+    beside = [(step, axis) for axis in range(3) for step in (-1, 1)]
+    flows, values = (np.stack([reference.at(q, one) for one in beside]) for q in (fluid > 0, p))
+    count = flows.sum(axis=0)
+    mean = np.where(count > 0, (flows * values).sum(axis=0) / np.maximum(count, 1), values.mean(axis=0))
+    closed = reference.at(fluid) == 0
+    assert (closed & (count == 0)).any()
+    for name, before in (("p", p), ("old", old)):
+        np.testing.assert_allclose(made.values(name), np.where(closed, mean, reference.at(before)), rtol=1e-14)
 
 
 def test_what_is_linear_is_exact_on_a_plane():

@@ -229,8 +229,10 @@ def residual(
             conducted = diffusivity * gradient_through(q["T"], areas, volumes, axis, how)
             total["T"] += outward(carrying - conducted, axis) - at(q["T"]) * outward(f[0], axis)
     if surfaces is not None:
+        swept = at(surfaces.wall)[17]
+        total["p"] += swept
         for name, taken in zip(NAMES[1:], sum(on_surfaces(state, surfaces, how)), strict=True):
-            total[name] += taken
+            total[name] += taken + swept * at(q[name])
     return total
 
 
@@ -247,7 +249,7 @@ def on_surfaces(state: np.ndarray, surfaces: Surfaces, how: Discretisation) -> t
         return value
 
     sliding = np.stack([away(u, reach * np.abs(directions)) for u in state[1:]])
-    return away(state[0], wall[8:11]) * wall[:3], how.viscosity * wall[3] * sliding
+    return away(state[0], wall[8:11]) * wall[:3], how.viscosity * wall[3] * (sliding - wall[14:17])
 
 
 def carried(

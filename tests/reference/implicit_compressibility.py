@@ -81,7 +81,7 @@ def first_order(
         total += outward(f * size * (1.0 if surfaces is None else at(surfaces.open[axis], more=axis)), axis)
     if surfaces is not None:  # with the pressure and the velocity of the cell
         wall = at(surfaces.wall)
-        total[1:] += at(q[0]) * wall[:3] + how.viscosity * wall[3] * at(q[1:])
+        total[1:] += at(q[0]) * wall[:3] + (how.viscosity * wall[3] + wall[17]) * at(q[1:])
     return total
 
 

@@ -43,9 +43,6 @@ SECOND = {**POST, "name": "second", "centre": [1.4, 1.04, 0.0]}
 @pytest.mark.parametrize(("changes", "line"), [
     ({"bodies": {"treatment": "flagged"}},
      'bodies.treatment = "flagged": charts have no stair steps; give "immersed"'),
-    ({"obstacles": [{**POST, "motion": {"displacement": ["0.1*t", 0, 0]}}]},
-     'obstacles[1].motion = { displacement = ["0.1*t", 0.0, 0.0] }: bodies inside charts are at rest; omit it, or make'
-     " the body a side of a grid that moves"),
     ({"obstacles": [{"type": "surface", "file": "person.stl"}]},
      'obstacles[1].type = "surface": bodies in charts have a formula; give "box", "sphere", "cylinder" or "implicit"'),
     ({"obstacles": [{**POST, "name": "y_max"}]},

@@ -1,13 +1,13 @@
-"""Cells cut by the surfaces of bodies at rest, for values stored in cell centres.
+"""Cells cut by the surfaces of bodies, for values stored in cell centres.
 
 A face lets through the flux times its open share. The rest of a cell's boundary is the surface of the body, a plane
 with the area that closes the cell: minus the sum of the open areas, so that the sum over all faces and the surface of a
 constant is 0, and nothing passes the surface. Values belong to the centre of the cell, be it in the fluid or not.
 
 - Pressure on the surface: extrapolated to its middle from the cell and its neighbours away from the body.
-- Friction: viscosity area / distance times the velocity at a point on the normal of the surface, at a distance of
-  `AWAY` cells at least. If the centre is closer, or inside, the point lies between the cell and its neighbours away
-  from the body.
+- Friction: viscosity area / distance times the velocity, relative to the body, at a point on the normal of the surface,
+  at a distance of `AWAY` cells at least. If the centre is closer, or inside, the point lies between the cell and its
+  neighbours away from the body.
 
 Arrays are [..., z, y, x]. Vertices [xyz, z, y, x] have one more along each axis than cells.
 """
@@ -25,7 +25,7 @@ import numpy as np
 from taskflow.common.hexahedra import cell_volumes, centres, face_areas
 from taskflow.flow.bodies.cuts import covered_share
 
-WALL = 14
+WALL = 18
 """Values of a cell in `CutCells.walls`."""
 AWAY = 0.5  # of a cell along the normal: least distance from a surface of the velocity that friction is found from
 LEAST_OPEN = 0.01  # faces with less are closed
@@ -87,11 +87,13 @@ class CutCells:
         """Return the `WALL` values [z, y, value, x] of cells, except in the outer layer, for the kernel:
 
         - 0 to 2: the area of the surface, towards the body
-        - 3: this area over the distance of a point in the fluid, in closed cells a number that holds the velocity at 0
+        - 3: this area over the distance of a point in the fluid, in closed cells a number that holds the velocity
         - 4 to 6: directions along axes, away from the body
         - 7: the share of them that leads to that point
         - 8 to 10: shares of the ways to these neighbours that lead from the centre to the middle of the surface
         - 11 to 13: that middle
+        - 14 to 16, 17: the velocity of the body, and the volume that the surface sweeps per time: 0 for a body at rest,
+          see `taskflow.flow.bodies.wall_motion`
         """
         areas = [face_areas(self.vertices, axis) for axis in range(3)]
         surface, closed_at, closed_area = self._surfaces(areas)
@@ -100,7 +102,7 @@ class CutCells:
         at = np.nonzero((surface != 0).any(axis=0) & _inner(shape))
         if at[0].size:
             rows = self._of_surface(at, _picked(surface, at).T, _picked(closed_at, at).T, closed_area[at])
-            walls[at[0], at[1], :, at[2]] = rows
+            walls[at[0], at[1], : rows.shape[1], at[2]] = rows
         shut = np.nonzero(_all_shut(self.faces) & _inner(shape))
         walls[shut[0], shut[1], 3, shut[2]] = self._holding(areas)[shut]
         return walls[1:-1, 1:-1, :, 1:-1]

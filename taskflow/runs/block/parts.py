@@ -23,7 +23,6 @@ from taskflow.runs.state.restart import RestartPoint
 from taskflow.runs.state.setup import Settings
 from taskflow.runtime.machine import Control, Shard
 from taskflow.systems.base.pressure import explained
-from taskflow.systems.bodies import Movement
 from taskflow.systems.records.particles import Clouds
 
 
@@ -76,7 +75,7 @@ class RunParts:
         self.sanity = self.checks.sanity
         criterion = self.spec.steady_criterion
         self.settling = criterion.watch(shard, self.measuring.measure) if criterion else None
-        self.movement = Movement(self.spec.surroundings.moving, shard) if self.spec.surroundings else None
+        self.movement = self.spec.surroundings.movement(shard) if self.spec.surroundings else None
         self.saving = CheckpointWriter(policy, shard)
         times = job.resumed.times if job.resumed else {}
         self.particles = Clouds(self.spec.particles, shard)

@@ -211,7 +211,7 @@ class RunDirectory:
         """Return the layouts of all groups of the store, snapshots first."""
         case, metadata = sim.case, sim.system.metadata
         fields, slots = {name: metadata[name] for name in case.output_fields}, sim.clock.snapshots() or SLOTS
-        recorded = fields | (output.IN_BODIES if sim.system.moving else {})
+        recorded = fields | (output.IN_BODIES if sim.system.surroundings else {})
         snapshots = sim.domain.layout(recorded, case.output, sim.partition, min(slots, SLOTS))
         layouts: list[output.RecordsLayout] = [snapshots]
         if sim.averages is not None:

@@ -46,6 +46,9 @@ class Settable:
         for body in self.motions:
             if key.startswith(body.key):
                 return self._motion(body, key, new, now)
+        if self.sim.system.surroundings is not None and not self.motions and key.startswith("obstacles"):
+            remedy = "bodies inside charts keep their motions in this version; start another run from this one"
+            raise BadInput(f"set({key!r}, ...): {remedy}")
         fields = self.sim.inflows.keys if self.sim.inflows else {}
         values = settings(key, new, case, {**self.sim.system.timed.keys, **fields}, now.time, frozenset(fields))
         if self.sim.inflows is not None and values.keys() & fields.keys():

@@ -80,7 +80,7 @@ class InitialState(ABC):
         old, new = (tables_of(text, sim.case) for text in (checkpoint.state["case"], sim.case.to_toml()))
         if changed := [*changes(*(_flow(sim.system.with_references(tables)) for tables in (old, new)))]:
             return f"{changed[0].partition(': begin')[0]}: have it so"
-        if sim.system.moving is not None or getattr(sim.case, "motion", None) is not None:
+        if sim.system.surroundings is not None or getattr(sim.case, "motion", None) is not None:
             return "a motion depends on time, which starts at 0 again"
         if other := other_faces(checkpoint.state):
             return other

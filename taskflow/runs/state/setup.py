@@ -26,11 +26,10 @@ from taskflow.runtime.tasks import Program
 from taskflow.systems.base.domain import Domain
 from taskflow.systems.base.foresight import Foresight
 from taskflow.systems.base.given import GivenRanges
-from taskflow.systems.base.interfaces import Constants, InflowValues, Measures
+from taskflow.systems.base.interfaces import BodyPaths, Constants, InflowValues, Measures
 from taskflow.systems.base.pictures import Picture, pictures_of
 from taskflow.systems.base.scales import Scales
 from taskflow.systems.base.timed import TimedNumbers
-from taskflow.systems.bodies import Surroundings
 from taskflow.systems.projection import system_of
 from taskflow.systems.records.fields import PlaneLayers
 from taskflow.systems.records.particles import ParticleSeries, ParticleTransport
@@ -77,7 +76,7 @@ class BlockSpec:
     inert: bool
     foresight: Foresight | None
     constants: Constants | None
-    surroundings: Surroundings | None
+    surroundings: BodyPaths | None
     computed: Derived | None
     averages: TimeAverages[Statistics] | None
     spectra: tuple[AveragedSpectra, ...]
@@ -174,7 +173,7 @@ class RunSetup(DiscreteCase):
 class Settings:
     """The values set by the user, by key, and the objects that use them instead of the values of the case."""
 
-    def __init__(self, timed: TimedNumbers, inflows: InflowValues | None, surroundings: Surroundings | None) -> None:
+    def __init__(self, timed: TimedNumbers, inflows: InflowValues | None, surroundings: BodyPaths | None) -> None:
         self.values: dict[str, Value] = {}
         self.timed = replace(timed, instead=self.values)
         self.inflows = inflows.following(self.values) if inflows else None

@@ -4,38 +4,67 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 
 from taskflow.cases import Case
+from taskflow.cases.formulas.motion import RigidMotion
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import named
 from taskflow.common.hexahedra import centres
 from taskflow.flow.bodies.cut_cells import WALL, CutCells
+from taskflow.flow.bodies.wall_motion import RigidVelocity, wall_motion
 from taskflow.flow.grid import Vector
-from taskflow.geometry import Shape
+from taskflow.geometry import Cylinder, Placed, Shape, Sphere, corners
 from taskflow.geometry.solids.shapes import Pointwise
 from taskflow.runtime.regions import Box, triple
 from taskflow.systems.artificial_compressibility.domain import GHOST, ChartDomain
 from taskflow.systems.bodies.bodies import shape
 
 APERTURE, WALLS, FLUID, OWNER = "aperture", "wall", "fluid", "owner"
+SURFACES = (APERTURE, WALLS, FLUID, OWNER)
 LAYER = (1, 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class ChartBodies:
-    """The obstacles of a case in the cells of a domain, with their images beyond periodic sides. Lengths of fields are
-    in the `unit` of the model.
+    """The obstacles of a case in the cells of a domain at a `time`, with their images beyond periodic sides. Lengths of
+    fields are in the `unit` of the model.
     """
 
     case: Case
     domain: ChartDomain
+    time: float = 0.0
+
+    def at(self, time: float) -> ChartBodies:
+        """Return the bodies at a time."""
+        return replace(self, time=time) if self.moving else self
+
+    @cached_property
+    def motions(self) -> tuple[RigidMotion | None, ...]:
+        """The motion of each obstacle, None if at rest. Obstacles of one name move together."""
+        return tuple(self.moving.get(str(obstacle.name)) for obstacle in self.case.obstacles)
+
+    @cached_property
+    def moving(self) -> dict[str, RigidMotion]:
+        """The motions of bodies, by name."""
+        return {
+            str(obstacle.name): obstacle.motion.rigid(f"obstacles[{number}].motion")
+            for number, obstacle in enumerate(self.case.obstacles, start=1)
+            if obstacle.motion
+        }
 
     @cached_property
     def shapes(self) -> tuple[Pointwise, ...]:
+        """The shapes at the time."""
+        moving = zip(self.at_rest, self.motions, strict=True)
+        return tuple(Placed(one, motion.pose(self.time)) if motion else one for one, motion in moving)
+
+    @cached_property
+    def at_rest(self) -> tuple[Pointwise, ...]:
+        """The shapes as given."""
         read: list[Pointwise] = []
         for number, obstacle in enumerate(self.case.obstacles, start=1):
             with named(f"obstacles[{number}]"):
@@ -63,24 +92,42 @@ class ChartBodies:
             points[name] = next((point for point in given if point), triple(middle.tolist()))
         return points
 
+    @property
+    def surface_points(self) -> list[np.ndarray]:
+        """Points [n, xyz] of the shapes at rest that move as far as any point of their surfaces: corners of the boxes
+        around them, of the grid along unbounded directions. A round shape that turns about its axis keeps its surface,
+        so that its centre is the point.
+        """
+        points = []
+        for one, motion in zip(self.at_rest, self.motions, strict=True):
+            if isinstance(one, Sphere) or (isinstance(one, Cylinder) and motion and motion.axis == one.axis):
+                points.append(np.array([one.centre]))
+            else:
+                points.append(corners(*np.where(np.isfinite(one.bounds), one.bounds, self._ends).tolist()))
+        return points
+
     @cached_property
-    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
-        corners = np.concatenate([chart.vertices.reshape(3, -1) for chart in self.domain.grid.charts], axis=1)
-        return corners.min(axis=1), corners.max(axis=1)
+    def _ends(self) -> np.ndarray:
+        """The lowest and the highest coordinates of the grid."""
+        points = np.concatenate([chart.vertices.reshape(3, -1) for chart in self.domain.grid.charts], axis=1)
+        return np.stack([points.min(axis=1), points.max(axis=1)])
 
     @cached_property
     def _images(self) -> tuple[tuple[Vector, ...], ...]:
-        """The displacements of each shape that continue it beyond periodic sides, if it is bounded along them."""
+        """The displacements of each shape that continue it beyond periodic sides, if it is bounded along them: to the
+        image nearest to the middle of the grid, and to its neighbours.
+        """
         seams = self.domain.grid.seams
         periods = sorted({tuple(abs(x) for x in seam.translation) for seam in seams if any(seam.translation)})
         found = []
         for one in self.shapes:
             low, high = one.bounds
             bounded = [all(math.isfinite(low[a]) and math.isfinite(high[a]) for a in range(3) if p[a]) for p in periods]
-            ways = [p for p, within in zip(periods, bounded, strict=True) if within]
-            steps = product((0, 1, -1), repeat=len(ways))
-            moves = (np.array(n) @ np.reshape(ways, (-1, 3)) for n in steps)
-            found.append(tuple(triple(move.tolist()) for move in moves) if ways else ((0.0, 0.0, 0.0),))
+            ways = np.reshape([p for p, within in zip(periods, bounded, strict=True) if within], (-1, 3))
+            away = (np.where(np.isfinite([low, high]), [low, high], self._ends) - self._ends).mean(axis=0)
+            nearest = -np.rint(ways @ away / (ways**2).sum(axis=1))
+            moves = ((nearest + n) @ ways for n in product((0, 1, -1), repeat=len(ways)))
+            found.append(tuple(triple(move.tolist()) for move in moves) if len(ways) else ((0.0, 0.0, 0.0),))
         return tuple(found)
 
     def number(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -118,14 +165,24 @@ class ChartBodies:
             values[WALLS] = np.zeros((*box.shape[:0:-1], WALL, box.shape[0]))
             if inner:
                 z, y, _, x = inner.expand(LAYER, LAYER).slices(wide.lo)
-                walls = np.moveaxis(cells.part((z, y, x)).walls(), 2, 0)
+                part = cells.part((z, y, x))
+                walls = np.moveaxis(part.walls(), 2, 0)
+                self._move(part, walls, inner)
                 walls[:3] /= unit**2
                 walls[3] /= unit
-                walls[11:] /= unit
+                walls[11:14] /= unit
+                walls[17] /= unit**2
                 np.moveaxis(values[WALLS], 2, 0)[:, *inner.slices(box.lo)] = walls
         if OWNER in names:
             values[OWNER] = self._owners(box)
         return values
+
+    def _move(self, cells: CutCells, walls: np.ndarray, inner: Box) -> None:
+        """Add the velocities of moving surfaces to the walls [value, z, y, x] of the cells of a box."""
+        owner = self._owners(inner)
+        for name, motion in self.moving.items():
+            own = owner == 1 + self.names.index(name)
+            walls[14:, own] = wall_motion(cells, walls, rigid_velocity(motion, self.time))[:, own]
 
     def _owners(self, box: Box) -> np.ndarray:
         """Return the number of the named body in or next to each cell, from 1, or 0."""
@@ -140,3 +197,8 @@ class ChartBodies:
             after[:-1] = np.maximum(after[:-1], before[1:])
         of = [0, *(1 + self.names.index(o.name) if o.name else 0 for o in self.case.obstacles)]
         return np.array(of, np.uint8)[numbers[box.slices(wide.lo)]]
+
+
+def rigid_velocity(motion: RigidMotion, time: float) -> RigidVelocity:
+    """Return the velocity of a body at a time."""
+    return RigidVelocity(np.array(motion.velocity(time)), motion.rotation(time), np.array(motion.pose(time).middle))

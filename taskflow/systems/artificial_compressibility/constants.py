@@ -28,7 +28,7 @@ from taskflow.geometry.grids import faces
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, Field, triple
 from taskflow.runtime.tasks import frame
-from taskflow.systems.artificial_compressibility.bodies import APERTURE, FLUID, OWNER, WALLS, ChartBodies
+from taskflow.systems.artificial_compressibility.bodies import APERTURE, FLUID, OWNER, SURFACES, WALLS, ChartBodies
 from taskflow.systems.artificial_compressibility.boundaries import patch_of, velocities
 from taskflow.systems.artificial_compressibility.domain import ChartDomain
 from taskflow.systems.artificial_compressibility.moment import BEGINNING, TimeLevels
@@ -63,7 +63,12 @@ class MetricFields:
     @property
     def varies(self) -> bool:
         """True if any field is rewritten before each step."""
-        return self.domain.motion is not None or bool(self.keys)
+        return self.domain.motion is not None or self._moving is not None or bool(self.keys)
+
+    @property
+    def _moving(self) -> ChartBodies | None:
+        """The bodies, or None if all are at rest."""
+        return self.bodies if self.bodies and self.bodies.moving else None
 
     @property
     def keys(self) -> dict[str, Value]:
@@ -126,7 +131,8 @@ class MetricFields:
         if self.domain.motion is not None:
             return [name for name in names if name not in STAYING]
         sides = list(VELOCITY) if any(table.changes for table in self.tables.sides.values()) else []
-        return [*sides, *(FORCE if self.body.changes else ())]
+        surfaces = [name for name in names if name.removesuffix(SINGLE) in SURFACES] if self._moving else []
+        return [*sides, *(FORCE if self.body.changes else ()), *surfaces]
 
     def _write(self, shard: Shard, names: list[str], moment: TimeLevels) -> None:
         own, sides = [name for name in names if name not in VELOCITY], VELOCITY[0] in names
@@ -159,7 +165,7 @@ class MetricFields:
             elif name in CORNERS:
                 values[name] = (x, y, z)[CORNERS.index(name)][:-1, :-1, :-1] / self.unit
         if self.bodies:
-            values |= self.bodies.fields(box, names, self.unit)
+            values |= self.bodies.at(moment.time).fields(box, names, self.unit)
         values |= {name: values[name.removesuffix(SINGLE)] for name in names if name.endswith(SINGLE)}
         if KINDS in names:
             values[KINDS] = np.zeros(box.shape[::-1], np.uint8)

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from taskflow.cases.formulas.motion import RigidMotion
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.timing.schedule import Every, Tick
 from taskflow.cases.timing.steady import Criterion, Measure, StateWatch
@@ -36,7 +37,9 @@ FIRST = 5  # steps after each of which is looked: residuals may be largest then
 
 @dataclass(frozen=True, eq=False)
 class CompressibilityMeasures:
-    """Residuals, wall forces and fluxes through `openings`, over the `span` of a two-dimensional flow. Picklable."""
+    """Residuals, wall forces and fluxes through `openings`, over the `span` of a two-dimensional flow. `moving`: motions
+    of bodies inside charts, by name. Picklable.
+    """
 
     model: ArtificialCompressibility
     forces: Forces
@@ -44,6 +47,7 @@ class CompressibilityMeasures:
     span: float = 1.0
     motion: GridMotion | None = None
     bodies: BodyForces | None = None
+    moving: Mapping[str, RigidMotion] = field(default_factory=dict)
 
     def monitor(self, f: Roles) -> Iterator[Launch]:
         yield from self.model.monitor(f)
@@ -81,7 +85,7 @@ class CompressibilityMeasures:
         if self.model.turbulence:
             numbers["eddy_viscosity"] = scalars["eddy"]
         acting = {side.name: self._acting(side, scalars, tick.time) for side in self.forces.sides}
-        acting |= {name: self._pushed(name, scalars) for name in self.bodies.points} if self.bodies else {}
+        acting |= {name: self._pushed(name, scalars, tick.time) for name in self.bodies.points} if self.bodies else {}
         if acting:
             numbers["bodies"] = acting
         if self.openings.sides:
@@ -95,10 +99,15 @@ class CompressibilityMeasures:
         numbers = {name: flux / self.span for name, flux in fluxes.items()}
         return {**numbers, "mean_T": self.openings.temperature(scalars, side)} if self.model.heat else numbers
 
-    def _pushed(self, name: str, scalars: Mapping[str, float]) -> dict[str, Any]:
+    def _pushed(self, name: str, scalars: Mapping[str, float], time: float) -> dict[str, Any]:
         assert self.bodies is not None
-        load = self.bodies.of(scalars, name)
-        parts = {"force": load.force, "pressure_force": load.pressure, "moment": load.moment}
+        motion = self.moving.get(name)
+        load = self.bodies.of(scalars, name, motion.rotation(time) if motion else np.zeros(3))
+        moment = load.moment
+        if motion is not None:
+            point = np.array(self.bodies.points[name])
+            moment = moment - np.cross(motion.pose(time).forth(point) - point, load.force)
+        parts = {"force": load.force, "pressure_force": load.pressure, "moment": moment}
         return {word: (part / self.span).tolist() for word, part in parts.items()}
 
     def _acting(self, side: Side, scalars: Mapping[str, float], time: float) -> dict[str, Any]:

@@ -128,6 +128,13 @@ def _bodies_are_immersed(obstacles: Obstacles, bodies: BodyTreatment) -> Iterato
         yield wrong(("bodies", "treatment"), bodies.treatment, 'charts have no stair steps; give "immersed"')
 
 
+def _bodies_move_in_real_time(obstacles: Obstacles, time: MarchTime) -> Iterator[Problem]:
+    for key, obstacle in numbered(obstacles=obstacles):
+        if obstacle.motion is not None and time.steady is not None:
+            remedy = "bodies move in real time; omit it, or time.steady"
+            yield wrong((*key, "motion"), obstacle.motion.written(), remedy)
+
+
 def _bodies_have_names_of_their_own(obstacles: Obstacles, charts: MultiBlockGrid) -> Iterator[Problem]:
     """Forces on sides and bodies are logged by name."""
     for key, obstacle in numbered(obstacles=obstacles):
@@ -270,7 +277,8 @@ RULES: tuple[Rule, ...] = (
     _scalars_have_names, _scalars_have_sides, _thin_charts_are_flat, heat_is_on,
     _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible, _bodies_are_immersed,
-    _bodies_have_names_of_their_own, _bodies_have_their_method, _coupled_scalars_are_there,
+    _bodies_move_in_real_time, _bodies_have_names_of_their_own, _bodies_have_their_method,
+    _coupled_scalars_are_there,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
     points_lie_in_cells, groups_differ, numbers_can_be_computed,
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,6 +40,7 @@ from taskflow.systems.artificial_compressibility.checks import (
 )
 from taskflow.systems.artificial_compressibility.constants import MetricFields, constant_fields
 from taskflow.systems.artificial_compressibility.domain import ChartDomain
+from taskflow.systems.artificial_compressibility.paths import ChartPaths
 from taskflow.systems.artificial_compressibility.references import dual_time
 from taskflow.systems.artificial_compressibility.residuals import (
     CompressibilityMeasures,
@@ -117,12 +118,16 @@ class CompressibilitySystem(System):
 
     @property
     def solid(self) -> Callable[[Box], np.ndarray] | None:
-        return self.bodies.solid if self.bodies else None
+        return None if self.bodies is None or self.bodies.moving else self.bodies.solid
 
     @property
     def moving(self) -> None:
-        """None: bodies inside charts are at rest."""
+        """None: surfaces of bodies that move are among the `constants`, written before each step."""
         return None
+
+    @cached_property
+    def surroundings(self) -> ChartPaths | None:
+        return ChartPaths(self.bodies, self.model.sides) if self.bodies and self.bodies.moving else None
 
     @cached_property
     def survey(self) -> Survey | None:
@@ -156,6 +161,7 @@ class CompressibilitySystem(System):
             real=None if domain.steady else dual_time(case, domain, self.speed),
             moves=case.motion is not None,
             bodies=self.bodies is not None,
+            moving_bodies=self.bodies is not None and bool(self.bodies.moving),
             turbulence=turbulence_of(case),
             **how,
         )
@@ -207,7 +213,8 @@ class CompressibilitySystem(System):
     def clock(self) -> Clock:
         """Steps of pseudo-time, counted as time, or physical time steps."""
         time = self.sim.case.time
-        return self.sim.case.clock(self.model.step_limit(time.step, time.cfl or 1.0, math.inf))
+        clock = self.sim.case.clock(self.model.step_limit(time.step, time.cfl or 1.0, math.inf))
+        return replace(clock, motion=self.surroundings.longest) if self.surroundings else clock
 
     @property
     def advective_rate(self) -> float:
@@ -259,9 +266,12 @@ class CompressibilitySystem(System):
         named = {opening.name for opening in self.sim.case.openings}
         open_ones = tuple(side for side in self.model.sides if side.name in named and not side.kind.solid)
         through = Forces(self.model, open_ones, {}, openings=True)
-        about_bodies = self.model.cells, self.model.numbers, self.bodies.points if self.bodies else {}, self.domain.unit
-        bodies = BodyForces(*about_bodies) if self.bodies else None
-        return CompressibilityMeasures(self.model, forces, through, span, self.domain.motion, bodies)
+        if self.bodies is None:
+            return CompressibilityMeasures(self.model, forces, through, span, self.domain.motion)
+        moving = self.bodies.moving
+        turning = frozenset(name for name, motion in moving.items() if motion.angle.varies)
+        bodies = BodyForces(self.model.cells, self.model.numbers, self.bodies.points, self.domain.unit, turning)
+        return CompressibilityMeasures(self.model, forces, through, span, bodies=bodies, moving=moving)
 
     @property
     def initial(self) -> dict[str, Any]:
@@ -286,6 +296,9 @@ class CompressibilitySystem(System):
         case = self.sim.case
         numbers = numbers_on(self.grid, dict(case), case.machine)
         _ = self.survey  # reports invalid bodies
+        if self.surroundings is not None:
+            path = self.surroundings.path(case.end_time)
+            self.surroundings.check(0.0, path[-1], path, case.time.step)
         initial_fields_fit(self.initial, placed(self.grid, case.motion), numbers)
         sides_fit(case, self.domain, numbers)
 

@@ -37,7 +37,6 @@ OUTER_PATIENCE = 200  # outer iterations
 IN_REAL_TIME = 1e6  # the CFL number of outer iterations
 WITH_THE_GRID = "walls move with the grid; omit velocity"
 CARTESIAN = "it needs a Cartesian grid; omit it"
-AT_REST = "bodies inside charts are at rest; omit it, or make the body a side of a grid that moves"
 BY_FORMULA = 'bodies in charts have a formula; give "box", "sphere", "cylinder" or "implicit"'
 LAYER = "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
 UNDAMPED = 'walls of body-fitted grids damp no eddy viscosity; give turbulence.damping = "none"'
@@ -53,7 +52,7 @@ SUPPORTS = Supports(
         FORCE_IN_PLACE, TIMED, "obstacles", "bodies",
     },
     lacks={
-        "obstacles.motion": AT_REST, "obstacles.temperature": None, "obstacles.type.surface": BY_FORMULA,
+        "obstacles.temperature": None, "obstacles.type.surface": BY_FORMULA,
         "obstacles.type.heights": BY_FORMULA,
         "pressure": "the pressure is marched with the velocity, without a separate solver; omit it",
         "surfaces": CARTESIAN, "isosurfaces": CARTESIAN, "spectra": CARTESIAN,

@@ -30,7 +30,7 @@ from taskflow.runtime.regions import Box, Field
 from taskflow.systems.base.box_domain import BoxDomain
 from taskflow.systems.base.domain import Domain, PartitionedCase
 from taskflow.systems.base.given import NOTHING, GivenRanges
-from taskflow.systems.base.interfaces import Constants, InflowValues, Measures
+from taskflow.systems.base.interfaces import BodyPaths, Constants, InflowValues, Measures
 from taskflow.systems.base.outlook import Outlook
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.base.step_cost import StepCost
@@ -122,7 +122,7 @@ class System(SystemType, ABC):
         return replace(moving, placement=placement(moving, self.sim.bodies.near))
 
     @cached_property
-    def surroundings(self) -> Surroundings | None:
+    def surroundings(self) -> BodyPaths | None:
         """The bodies and the objects they may meet, or None if all are at rest."""
         if self.moving is None:
             return None

@@ -10,8 +10,10 @@ import numpy as np
 
 from taskflow.common.errors import BadInput, Lost, RunFailed
 from taskflow.flow.boundaries.kinds import BOUNDARIES
+from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import frame
+from taskflow.systems.bodies.movement import Movement
 from taskflow.systems.bodies.moving import FARTHEST, MovingBodies
 from taskflow.systems.bodies.solids import Solids
 
@@ -26,6 +28,10 @@ class Surroundings:
     sides: Mapping[str, str]
     names: tuple[str, ...]
     cells: Mapping[str, Box]
+
+    def movement(self, shard: Shard) -> Movement:
+        """Return the geometry in the fields of a block."""
+        return Movement(self.moving, shard)
 
     def check(self, start: float, end: float, path: tuple[float, ...], step: float | None) -> None:
         """Raise BadInput if an expression jumps or is not finite between two times, if a body meets an object at a

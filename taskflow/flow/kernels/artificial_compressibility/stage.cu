@@ -106,9 +106,9 @@ TASK residual(Range range, In p, In u, In v, In w, InByte sides, Out p_new, Out 
     const real volume = g.volume(c), inverse = g.inverse_volume(c);
     const State leaving = state(out.of);
     const Vector force = lifted(pushed(f_x, f_y, f_z, c, numbers), T, c, numbers);
-    const Vector momentum = plus(adhering(leaving.u, wall, p, u, v, w, c, steps, numbers), -filled(volume, fluid, c), force);
+    const Vector momentum = plus(adhering(leaving.u, wall, p, u, v, w, c, steps, numbers, moving(wall, c)), -filled(volume, fluid, c), force);
     const Vector balance = changing(inverse * momentum, filled(change, fluid, c), q.velocity(c));
-    keep({inverse * leaving.p, balance}, p_new, u_new, v_new, w_new, c);
+    keep({inverse * with_swept(leaving.p, wall, c), balance}, p_new, u_new, v_new, w_new, c);
     keep_heat_rate(T_new, T, source, c, inverse, volume, heat<P>(warm, c, out), change);
   }, all(p, u, v, w, T), all(), metrics);
 }

@@ -1,10 +1,11 @@
-// Bodies at rest inside charts: `aperture` has the open shares of low faces, `wall` the surface in a cell, `fluid` the open share of its
+// Bodies inside charts: `aperture` has the open shares of low faces, `wall` the surface in a cell, `fluid` the open share of its
 // volume. A flow without bodies has None in place of them, and nothing of this is in the machine code.
 //
 // The numbers of a wall: its area, towards the body (0 to 2); its area over the distance of a point in the fluid (3); the directions
 // along axes that lead away from the body (4 to 6), of which so much leads to that point (7); what leads to the middle of the wall, from
-// the middle of the cell towards these neighbours (8 to 10); and that middle (11 to 13).
-typedef InValues<14> InWall;
+// the middle of the cell towards these neighbours (8 to 10); that middle (11 to 13); the velocity of the body (14 to 16); and the volume
+// that the surface sweeps per time (17).
+typedef InValues<18> InWall;
 
 // The open share of a face, and what passes it
 template <class F>
@@ -42,20 +43,26 @@ FN real away(In q, Index c, const Steps& steps, Vector direction, Vector by) {
 FN Vector three(InWall wall, const Cell& c, int n) { return {wall(c, n), wall(c, n + 1), wall(c, n + 2)}; }
 FN Vector magnitudes(Vector a) { return {magnitude(a.x), magnitude(a.y), magnitude(a.z)}; }
 
-// What a flow exerts on the surface of a body in a cell: its pressure there, and friction with a surface at rest
+// What a flow exerts on the surface of a body in a cell: its pressure there, and friction with a surface of a velocity
 struct OnWall {
   Vector pressure, friction;
 };
-FN OnWall on_wall(InWall wall, In p, In u, In v, In w, const Cell& c, const Steps& steps, real viscosity) {
+FN OnWall on_wall(InWall wall, In p, In u, In v, In w, const Cell& c, const Steps& steps, real viscosity, Vector moving) {
   const Vector direction = three(wall, c, 4), by = wall(c, 7) * magnitudes(direction);
   const real grip = viscosity * wall(c, 3);
   const Vector sliding{away(u, c, steps, direction, by), away(v, c, steps, direction, by), away(w, c, steps, direction, by)};
-  return {away(p, c, steps, direction, three(wall, c, 8)) * three(wall, c, 0), grip * sliding};
+  return {away(p, c, steps, direction, three(wall, c, 8)) * three(wall, c, 0), grip * (sliding - moving)};
 }
 
-// The momentum that leaves a cell, with what a surface takes
-FN Vector adhering(Vector leaving, None, In, In, In, In, const Cell&, const Steps&, const Numbers&) { return leaving; }
-FN Vector adhering(Vector leaving, InWall wall, In p, In u, In v, In w, const Cell& c, const Steps& steps, const Numbers& n) {
-  const OnWall on = on_wall(wall, p, u, v, w, c, steps, n.viscosity);
-  return leaving + (on.pressure + on.friction);
+// The velocity of a surface, and the mass that leaves a cell, with what a surface sweeps
+FN Vector moving(None, const Cell&) { return {0, 0, 0}; }
+FN Vector moving(InWall wall, const Cell& c) { return three(wall, c, 14); }
+FN real with_swept(real leaving, None, const Cell&) { return leaving; }
+FN real with_swept(real leaving, InWall wall, const Cell& c) { return leaving + wall(c, 17); }
+
+// The momentum that leaves a cell, with what a surface takes, and with that of the volume that it sweeps
+FN Vector adhering(Vector leaving, None, In, In, In, In, const Cell&, const Steps&, const Numbers&, Vector) { return leaving; }
+FN Vector adhering(Vector leaving, InWall wall, In p, In u, In v, In w, const Cell& c, const Steps& steps, const Numbers& n, Vector moving) {
+  const OnWall on = on_wall(wall, p, u, v, w, c, steps, n.viscosity, moving);
+  return plus(leaving + (on.pressure + on.friction), wall(c, 17), {u[c], v[c], w[c]});
 }

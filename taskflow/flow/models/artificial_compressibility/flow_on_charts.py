@@ -59,7 +59,8 @@ class CollocatedFlow(Model):
     - `more_edges`: edges that are not between two sides, where other than four charts meet or a side ends at a seam
     - `real`: physical time steps, in which the grid may move (`moves`). Then the field `swept` has the volume swept by
       faces per time in the step.
-    - `bodies`: charts have bodies at rest, with the fields `aperture`, `wall` and `fluid` of their surfaces
+    - `bodies`: charts have bodies, with the fields `aperture`, `wall` and `fluid` of their surfaces. With
+      `moving_bodies` some move in physical time.
     - `turbulence`: only with physical time steps and without `spacing`, see `eddies`
     - `unit`: the unit of length of kernels, a power of two near the cell size. Products of areas and volumes then stay
       within single precision, and scaling is exact. Metrics, `swept`, the filter of eddies, `f_x`, `f_y`, `f_z` and
@@ -84,6 +85,7 @@ class CollocatedFlow(Model):
     real: DualTime | None = None
     moves: bool = False
     bodies: bool = False
+    moving_bodies: bool = False
     turbulence: Turbulence | None = None
     look: ClassVar[int] = 10  # steps of pseudo-time between looks in real time: an even number
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility import measures
+from taskflow.flow.models.artificial_compressibility.bodies import fill_closed, pressure_in_closed
 from taskflow.flow.models.artificial_compressibility.dual_time import BEFORE, CHANGE, NOW, RATIO, DualTime
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import CollocatedFlow, norm, residuals
 from taskflow.runtime.regions import Box
@@ -61,6 +62,10 @@ def step(real: DualTime, model: CollocatedFlow, f: Roles) -> Iterator[Launch | R
     yield repeat(partial(_round, model), looks, until=reached, lag=False, count=LOOKS)
     yield from model.level(f)
     yield _fastest(model, f)
+    if model.moving_bodies:
+        filled = f["p_new"]
+        yield pressure_in_closed(f.p, f.fluid, filled, over=model.cells, numbers=model.numbers)
+        yield fill_closed(f.p, f.old_p, filled, f.fluid, over=model.cells)
     if model.moves:
         yield measures.compressibility_to_exceed(
             (f.u, f.v, f.w), model.metrics(f), f.swept, f[TO_EXCEED],

@@ -84,7 +84,7 @@ TASK derivative(Range range, In p, In u, In v, In w, InByte sides, In p_d, In u_
     const real volume = g.volume(c), all = both(pseudo[c], filled(change, fluid, c), volume);
     const Vector lift = lifted(heat, c, volume, numbers);
     p_out[c] = out.of[0] + pseudo[c] * reciprocal(compressible(b, numbers, c, c)) * p_d[c];
-    const Vector momentum = adhering({out.of[1], out.of[2], out.of[3]}, wall, p_d, u_d, v_d, w_d, c, steps, numbers);
+    const Vector momentum = adhering({out.of[1], out.of[2], out.of[3]}, wall, p_d, u_d, v_d, w_d, c, steps, numbers, {0, 0, 0});
     u_out[c] = momentum.x + all * u_d[c] - lift.x, v_out[c] = momentum.y + all * v_d[c] - lift.y;
     w_out[c] = momentum.z + all * w_d[c] - lift.z;
     keep_heat(T_out, heat, c, out, all);

@@ -75,7 +75,7 @@ FN void face(const Fields& q, const Scalars& scalars, B b, Swept swept, Eddies n
 // The surface of a body in a cell: its pressure and velocity are those of the cell.
 FN void adhere(Block&, None, const Cell&, const Numbers&) {}
 FN void adhere(Block& m, InWall wall, const Cell& c, const Numbers& n) {
-  add_pressure(m, 1, three(wall, c, 0)), add_friction(m, n.viscosity * wall(c, 3));
+  add_pressure(m, 1, three(wall, c, 0)), add_friction(m, fused(n.viscosity, wall(c, 3), wall(c, 17)));
 }
 
 // Cells beside no end of a range: sides lie there alone
