@@ -203,12 +203,13 @@ class LevelSet:
     @property
     def band(self) -> Band:
         """The lengths near the interface."""
-        leaning = 0
-        for side, condition in self.boundaries.items() if self.leans else ():
-            axis, high = frame(side)
-            mirrored = condition.permeable or condition.mirrors
-            leaning |= 0 if mirrored else 1 << (2 * axis + high)
-        return Band.of(self.grid, self.thickness, leaning)
+        met = {side: one for side, one in self.boundaries.items() if not one.mirrors} if self.leans else {}
+        return self._leaning_at(met)
+
+    def _leaning_at(self, sides: Boundaries) -> Band:
+        """Return the lengths, with phi extrapolated by a line beyond the closed ones of these sides."""
+        frames = [frame(side) for side, condition in sides.items() if not condition.permeable]
+        return Band.of(self.grid, self.thickness, sum(1 << (2 * axis + high) for axis, high in frames))
 
     @property
     def ghost(self) -> int:
@@ -280,8 +281,11 @@ class LevelSet:
         yield curvature_at_foot(f.phi, f.kappa, over=self._box, grid=self.grid, band=self.band)
 
     def fall(self, f: Roles, share: str, phases: Phases) -> Iterator[Launch]:
-        """Compute g.(x - place) in each cell near the interface, infinite in others."""
-        yield fall_to_foot(f.phi, f[self.weighed], over=self._box, grid=self.grid, band=self.band, phases=phases)
+        """Compute g.(x - place) in each cell near the interface, infinite in others. A mirrored phi would halve the
+        slope towards a wall along the interface, and double the way to its foot.
+        """
+        band = self._leaning_at(self.boundaries)
+        yield fall_to_foot(f.phi, f[self.weighed], over=self._box, grid=self.grid, band=band, phases=phases)
 
     def failures(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalar `curvature_failed`: the number of cells at the interface without a curvature."""
