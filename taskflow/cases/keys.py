@@ -60,6 +60,7 @@ class BoundaryKeys(TypedDict, total=False):
     log_law: LogLawKeys | None
     table: str | None
     phase: Formula | None
+    contact_angle: float | None
     loss: float | None
     roughness: float | None
 
@@ -224,6 +225,7 @@ class OpeningKeys(TypedDict, total=False):
     log_law: LogLawKeys | None
     table: str | None
     phase: Formula | None
+    contact_angle: float | None
     loss: float | None
     roughness: float | None
     name: Required[str]

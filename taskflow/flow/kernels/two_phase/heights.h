@@ -1,7 +1,5 @@
 // The curvature of the interface from heights of columns of seven cells.
-#include "neighbours.h"
-
-constexpr real FULL = real(1e-6);  // what a full cell may lack, or an empty one have
+#include "plane.h"
 
 // A column along an axis through a cell, whose n-th cell away from phase 1 is `at(n)`
 struct Column {

@@ -1,6 +1,5 @@
 // The curvature of the interface from the paraboloid that is closest to the planes around a cell.
 #include "heights.h"
-#include "plane.h"
 
 struct Place {
   double x, y, z;
@@ -103,7 +102,7 @@ FN real bent_by_paraboloid(In f, const Cell& c, const Normal& m, Index X, Index 
     const Neighbour x = neighbour(a.x, i), y = neighbour(a.y, j), z = neighbour(a.z, k);
     const Cell other{c.i + x.cells, c.j + y.cells, c.k + z.cells, c.offset + x.cells * X + y.cells * Y + z.cells * Z};
     const real share = f[other];
-    if (!((share > FULL) & (share < 1 - FULL))) continue;
+    if (!is_bent(share)) continue;
     Normal own = n == 13 ? m : normal(f, other, lines(grid, other, X, Y, Z));
     if (steepness(own) == 0) continue;
     own = {x.mirrored ? -own.x : own.x, y.mirrored ? -own.y : own.y, z.mirrored ? -own.z : own.z};

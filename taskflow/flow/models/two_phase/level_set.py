@@ -27,6 +27,7 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.two_phase.bodies import extended_into_bodies
 from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection
 from taskflow.flow.models.two_phase.openings import LAYERS, Band, InterfaceOpenings
+from taskflow.flow.models.two_phase.walls import ShareGhosts
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location
@@ -273,6 +274,10 @@ class LevelSet:
             kept, one, two = (f.scalar(name) for name in ("kept", "volume", "volume_shifted"))
             about: dict[str, Any] = {"first": one, "second": two, "kept": kept, "most": self._most}
             yield settle_volume(f.f_new, self._solid(f), over=self._box, volume=kept, grid=self.grid, **about)
+
+    def ghosts(self, share: str) -> Iterator[Launch]:
+        """Mirror shares at sides, but for inflows."""
+        yield from ShareGhosts(self.grid, self.boundaries, planes=False).fill(share)
 
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n of the new interface at the foot of each cell near it, n being the normal out of phase
