@@ -182,7 +182,7 @@ class BoundaryCondition:
 
     @property
     def contact_angle(self) -> float | None:
-        """The contact angle of an interface through phase 1, in degrees; None if it is 90."""
+        """The contact angle of an interface through phase 1, in degrees. None is 90."""
         return None
 
     @property

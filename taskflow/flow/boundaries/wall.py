@@ -29,8 +29,8 @@ class Wall(BoundaryCondition):
 
     Both are kinematic (over density and heat capacity: the flux is a temperature times a velocity, the transfer
     coefficient a velocity), and apply if no temperature is given. The default insulates. `roughness` is the length z_0
-    of the law of the wall (`taskflow.flow.boundaries.rough_wall`), 0 for a smooth wall. `contact_angle` is that of an
-    interface, through phase 1, in degrees; None is 90.
+    of the law of the wall (`taskflow.flow.boundaries.rough_wall`), 0 for a smooth wall. `contact_angle` is the angle at
+    which an interface meets it, through phase 1, in degrees. None is 90.
 
     `timed` names the time-dependent values: "velocity", "temperature" or "heat", the part of the heat flux that does
     not depend on the wall temperature. They are scalars at the end of each stage. `fields` names the values that

@@ -276,7 +276,7 @@ class LevelSet:
             yield settle_volume(f.f_new, self._solid(f), over=self._box, volume=kept, grid=self.grid, **about)
 
     def ghosts(self, share: str) -> Iterator[Launch]:
-        """Mirror shares at sides, but for inflows."""
+        """Mirror shares at all sides except inflows."""
         yield from ShareGhosts(self.grid, self.boundaries, planes=False).fill(share)
 
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:

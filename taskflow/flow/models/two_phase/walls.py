@@ -1,12 +1,13 @@
-"""Shares in ghost cells of walls, from which normals, planes and heights of cells at walls follow.
+"""Shares in ghost cells of walls, from which normals, planes and heights in cells at walls follow.
 
-The planes of the cells at a wall are extended into its ghost cells. With surface
-tension their normals have the contact angle theta, through phase 1,
+With surface tension shares are mirrored, or with a contact angle theta through phase 1 the interface beyond the wall is
+a parabola, in rows of cells outwards,
 
-    m = cos(theta) n + sin(theta) t,    n the normal of the wall into the fluid, t that of the interface along the wall
+    X_n = X_0 + c n + b n (n - 1) / 2,    c = cot(theta) sqrt(1 + t^2),    b = X_1 - X_0 + c
 
-and at 90 degrees shares are mirrored. Without surface tension an interface meets a wall as it comes, and normals are
-those one cell farther in.
+X_0 and X_1 are the heights along the wall in the row at it and one farther in, t is the slope of the contact line.
+Without surface tension an interface meets a wall as it comes: planes in cells at the wall are extended, with the
+normals of cells one farther in.
 """
 
 from __future__ import annotations
@@ -52,20 +53,20 @@ class WetLayer:
 def extend_planes(
     f: ReadWrite[facing(n=(1, 3), r=(-3, 3), s=(-3, 3))], *, on: Face, grid: Grid, wall: WallLayer
 ) -> None:
-    """f = the share below planes of the cells at a wall, over its first layer of ghost cells."""
+    """f = the share below planes in the cells at a wall, over its first layer of ghost cells."""
 
 
 @task(kernel=TEXT)
 def extend_wetting_planes(
     f: ReadWrite[facing(n=(1, 4), r=(-WET, WET), s=(-WET, WET))], *, on: Face, grid: Grid, wall: WetLayer
 ) -> None:
-    """f = the share below planes of the cells at a wall with a contact angle, over a layer of its ghost cells."""
+    """f = the share below the parabola at a wall with a contact angle, over a layer of its ghost cells."""
 
 
 @dataclass(frozen=True)
 class ShareGhosts:
-    """Ghost values of shares at `boundaries`: planes at walls, the value inside at other sides, at inflows 2 f - inside
-    with the prescribed f. Without surface `tension` all closed sides but mirrors are such walls.
+    """Ghost values of shares at `boundaries`: from planes at `walls`, the value inside at other sides, at inflows
+    2 f - inside with the prescribed f. Without `planes` all sides mirror shares.
     """
 
     grid: Grid
@@ -75,7 +76,9 @@ class ShareGhosts:
 
     @cached_property
     def walls(self) -> Mapping[str, float | None]:
-        """The sides with planes in their ghost cells, and their contact angles. Normals need three cells across."""
+        """The sides at which the interface is not mirrored, and their contact angles, None without surface tension.
+        Normals need three cells across.
+        """
         closed = (face for face in self.boundaries if self.planes and face not in open_sides(self.boundaries))
         found = {face: self.boundaries[face] for face in closed if self.grid.cells[frame(face)[0]] >= HEIGHTS}
         if not self.tension:
@@ -94,7 +97,7 @@ class ShareGhosts:
         return self.grid.without(self.walls) if self.walls else self.grid
 
     def fill(self, share: str) -> Iterator[Launch]:
-        """Fill the ghost values of shares, at edges between sides those of the earlier one."""
+        """Fill the ghost values of shares. Edges between sides repeat the earlier side's."""
         for face in self.boundaries:
             yield mirror(share, over=beyond(face, self.grid), on=face, mirror=MIRRORED)
             if face in self.walls:
