@@ -80,7 +80,7 @@ def resting(angle, cells, radius, face="z_min"):
 @pytest.mark.parametrize(("angle", "cells", "error"), [
     (30, (64, 1, 16), 0.19), (45, (32, 1, 24), 0.072), (60, (32, 1, 24), 0.0078), (75, (32, 1, 24), 0.005),
     (120, (32, 1, 24), 0.011), (135, (32, 1, 24), 0.027), (150, (32, 1, 24), 0.25),
-    (60, (24, 24, 16), 0.112), (120, (24, 24, 24), 0.1),
+    (60, (24, 24, 16), 0.15), (120, (24, 24, 24), 0.1),
 ])  # fmt: skip
 def test_a_droplet_that_meets_its_wall_at_the_angle_has_one_curvature(angle, cells, error):
     """The largest error is in cells at the wall."""
