@@ -18,6 +18,7 @@ from taskflow.runtime.machine.trace.gather import text_of
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Part, Roles, Stretch, plan, sweeps
 from tests.cases.on_charts import CYLINDER, LID, TURNED, case, changed
+from tests.cases.two_phases import case as phases
 from tests.flow.test_field_force import SOURCE, windy
 from tests.flow.test_implicit_diffusion import warm
 from tests.nvrtc import compilers, messages
@@ -84,6 +85,17 @@ def test_levels_in_units_of_the_norm_compile_for_gpus():
     scaled = [text for text in texts_of(flow) if "unit_of" in text]
     assert len(scaled) == 2
     assert [message for text in scaled if (message := messages(text))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tables", [
+    {"boundaries": {"z_min": {"type": "wall", "contact_angle": 60}}}, {"two_phase": {"surface_tension": 0}},
+])  # fmt: skip
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_kernels_of_a_volume_of_fluid_compile_for_gpus(tables, precision):
+    method = {**tables.get("two_phase", {}), "method": "vof"}
+    flow = phases(**{**tables, "two_phase": method, "machine": {"precision": precision}})
+    assert [message for text in texts_of(flow) if (message := messages(text))] == []
 
 
 @pytest.mark.slow

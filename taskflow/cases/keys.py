@@ -49,6 +49,7 @@ class BoundaryKeys(TypedDict, total=False):
     log_law: LogLawKeys | None
     table: str | None
     phase: Formula | None
+    contact_angle: float | None
     loss: float | None
     roughness: float | None
 

@@ -66,7 +66,15 @@ WENO = {"fluid": {"scheme": "weno5"}, "two_phase": {"density": [5.0, 1.0]}}
     ({"phases": [{"name": "p", "phase": 1}]}, r"phases\[1\].name = \"p\": another entry of the store has this name"),
     ({"phases": [{"name": "a", "phase": 3}]}, r"phases\[1\].phase = 3: give 1 or 2"),
     ({"two_phase": {"contact_angle": 60}}, r"two_phase.contact_angle = 60: .*omit it"),
-    ({"boundaries": {"z_min": {"type": "wall", "contact_angle": 60}}}, r"boundaries.z_min.contact_angle = 60: interf"),
+    ({"boundaries": {"z_min": {"type": "wall", "contact_angle": 60}}}, r"contact_angle = 60.0: a level set meets"),
+    ({**VOF, "boundaries": {"z_min": {"type": "wall", "contact_angle": 180}}}, r"contact_angle = 180.0: give an angle"),
+    ({**VOF, "boundaries": {"z_min": {"type": "wall", "contact_angle": 0}}}, r"contact_angle = 0.0: give an angle"),
+    ({**VOF, "boundaries": {"z_min": {"type": "slip", "contact_angle": 60}}}, r"boundaries.z_min.contact_angle"),
+    ({**VOF, "boundaries": {"x_min": {"type": "outflow", "contact_angle": 60}}}, r"boundaries.x_min.contact_angle"),
+    ({**VOF, "boundaries": {"z_min": {"type": "wall", "contact_angle": 60}}, "machine": {"blocks": [1, 1, 3]}},
+     r"machine.blocks = \[1, 1, 3\]: with a contact angle they need 7 cells along z; give at most 2 there"),
+    ({**VOF, "obstacles": [{"type": "sphere", "centre": [0.2, 0.2, 0.2], "radius": 0.1, "contact_angle": 60}]},
+     r"obstacles\[1\].contact_angle = 60: an interface meets bodies"),
     ({"body": {"bulk_velocity": [1.0, 0, 0]}}, r"body.bulk_velocity = \[1.0, 0, 0\]: give a table"),
     ({"body": {"gravity": "down"}}, r'body.gravity = "down": give three numbers'),
     ({"phases": [{"name": "a", "phase": 1, "box": [[0, 0, 0], [9, 1, 1]]}]}, r"phases\[1\].box"),
@@ -211,3 +219,9 @@ def test_a_tilted_tank_stays_at_rest(tmp_path, degrees):
     )  # fmt: skip
     last = tf.run(tank, tmp_path / "run", progress=lambda _: None).dataset().isel(time=-1)
     assert max(float(abs(last[name]).max()) for name in "uw") < 1e-9
+
+
+def test_a_contact_angle_without_surface_tension_is_warned_of():
+    tension = {"method": "vof", "surface_tension": 0}
+    rows = estimate(case(two_phase=tension, boundaries={"z_min": {"type": "wall", "contact_angle": 60}})).rows()
+    assert any("boundaries.z_min.contact_angle = 60: without surface tension" in str(row) for row in rows)

@@ -10,6 +10,7 @@ import pytest
 
 from taskflow.flow.operators.phases import Phases
 from tests.flow.phases import WALL, compute, heights, two_phase
+from tests.validation.viscous_wave import decayed
 
 DATA = Path(__file__).parents[1] / "data"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
@@ -43,11 +44,11 @@ def test_a_wave_under_gravity_decays_as_prosperetti_has_it(cells, error):
     assert np.sqrt(((measured - exact) ** 2).mean()) / 0.01 <= error
 
 
-def rolled_over(share: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Times, the amplitude of a wave under a fluid three times denser over its first one, and the square of its growth
-    rate by theory; the wavenumber is this share of the largest that grows.
+def rolled_over(share: float, n: int = 64) -> tuple[np.ndarray, np.ndarray, float]:
+    """Times, the amplitude of a wave of n cells under a fluid three times denser over its first one, and the square of
+    its growth rate by theory; the wavenumber is this share of the largest that grows.
     """
-    n, k, begun = 64, 2 * np.pi, 0.002
+    k, begun = 2 * np.pi, 0.002
     sigma = 2 * (share / k) ** 2
     phases = Phases(3.0, 1.0, 1e-6, 1e-6, sigma, (0.0, 0.0, -1.0))
     model = two_phase((n // 2, 1, 2 * n), (0.5, 1 / n, 2.0), phases, periodic=(False, True, False))
@@ -61,7 +62,7 @@ def rolled_over(share: float) -> tuple[np.ndarray, np.ndarray, float]:
     return time, height, k * (2 - sigma * k**2) / (4 / np.tanh(k))
 
 
-@pytest.mark.parametrize(("share", "error"), [(0.0, 0.028), (0.5, 0.031)])
+@pytest.mark.parametrize(("share", "error"), [(0.0, 0.0215), (0.5, 0.0228)])
 def test_a_small_wave_under_a_heavy_fluid_grows_as_theory_has_it(share, error):
     """V12: from rest it is that of cosh; the last amplitude is between four and seven times the first."""
     time, height, square = rolled_over(share)
@@ -69,12 +70,16 @@ def test_a_small_wave_under_a_heavy_fluid_grows_as_theory_has_it(share, error):
 
 
 def test_surface_tension_holds_a_short_wave_under_a_heavy_fluid():
-    """V12: 1.2 times as short as waves that grow, it swings. Weight and tension both act over the width of the
-    interface: omega^2 is 5 % too small.
+    """V12: 1.2 times as short as waves that grow, it swings. Weight and tension act over the width of the interface,
+    and both lose the same share of omega^2, of first order. Their difference, which remains here, loses more.
     """
-    time, height, square = rolled_over(1.2)
-    assert abs(height).max() <= 1
-    np.testing.assert_allclose(height, np.cos(np.sqrt(-square) * time), atol=0.052)
+    errors = []
+    for n in (16, 32, 64):
+        time, height, square = rolled_over(1.2, n)
+        assert abs(height).max() <= 1
+        errors.append(abs(height - np.cos(np.sqrt(-square) * time)).max())
+    assert errors[0] >= 2 * errors[1] >= 4 * errors[2]
+    assert errors[2] <= 0.045
 
 
 def sloshing(cells: int, viscosity: float, end: float, *, arithmetic=False, every=1, **method) -> np.ndarray:
@@ -94,17 +99,22 @@ def sloshing(cells: int, viscosity: float, end: float, *, arithmetic=False, ever
     return np.array(compute(model, wave, end=end, look=look, every=every).history.values).T
 
 
-@pytest.mark.parametrize(("reynolds", "cells", "error", "method"), [
-    ("20", 32, 0.0114, {}), ("2", 16, 0.0067, {"arithmetic": True, "reinitialise": 0}),
-])  # fmt: skip
-def test_a_wave_in_a_tank_decays(reynolds, cells, error, method):
-    """V14: half a tank, as deep as half its width, between slip sides. At Re = 2 steps are so short that iterations
-    after each of them move the interface more than the wave does, and with a harmonic mean its crest has no friction.
-    """
-    time, height, _ = sloshing(cells, 1 / float(reynolds), 8.7, every=20, **method)
-    at, exact = table("carrica2007_sloshing.csv", ("t", "eta"), Re=reynolds)
+def test_a_wave_in_a_tank_decays():
+    """V14: half a tank, as deep as half its width, between slip sides, Re = 20."""
+    time, height, _ = sloshing(32, 0.05, 8.7, every=20)
+    at, exact = table("carrica2007_sloshing.csv", ("t", "eta"), Re="20")
     at, exact = at[at < 8.7], -exact[at < 8.7]
-    assert np.sqrt(((np.interp(at, [0, *time], [1, *height]) - exact) ** 2).mean()) <= error
+    assert np.sqrt(((np.interp(at, [0, *time], [1, *height]) - exact) ** 2).mean()) <= 0.0114
+
+
+@pytest.mark.parametrize(("cells", "error"), [(8, 0.011), (16, 0.0033), (32, 0.0005)])
+def test_a_wave_on_a_very_viscous_liquid_decays_as_linear_theory_has_it(cells, error):
+    """V14: Re = 2. Steps are so short that iterations after each of them move the interface more than the wave does,
+    and with a harmonic mean its crest has no friction. The published curve, as digitised, is 0.005 off.
+    """
+    time, _, mode = sloshing(cells, 0.5, 8.7, every=20, arithmetic=True, reinitialise=0)
+    exact = decayed(time, 0.5, np.pi, depth=1.0, g=1.0, gas=0.001, height=0.25)
+    assert np.sqrt(((mode - exact) ** 2).mean()) <= error
 
 
 def test_the_frequency_of_a_wave_in_a_tank():

@@ -70,6 +70,11 @@ class Boundary(SideTable):
         "with two phases, of an `inflow`: the entering phase, 1 or 2, or the fraction of phase 1, an"
         " expression of x, y, z and t"
     )
+    contact_angle: Number | None = optional(
+        "with two phases, of a `wall`: the contact angle of the interface through phase 1, in degrees, between 0 and"
+        " 180. Only with `two_phase.method` `vof`",
+        otherwise="90",
+    )
     loss: NonNegative | None = optional(
         "of a `vent`: the loss coefficient", otherwise="0"
     )

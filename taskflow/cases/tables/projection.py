@@ -3,7 +3,6 @@
 from taskflow.cases.language.capabilities import HEAT_ON_SIDES, TIMED, Supports
 
 NO_PHASES = "one fluid has no phases; omit it, or give a table [two_phase]"
-CONTACT_ANGLE = "interfaces meet walls and bodies at 90 degrees; omit it"
 WORK = "the budget has no term for its work; omit one of them"
 
 ON_WALLS = ("velocity", "temperature", "heat_flux", "outside_temperature")
@@ -19,7 +18,7 @@ FLOW = Supports(
         "boundaries.outflow.pressure.timed": None,
         "boundaries.vent": None,
         "boundaries.inflow.phase": NO_PHASES,
-        "boundaries.wall.contact_angle": CONTACT_ANGLE,
+        "boundaries.wall.contact_angle": NO_PHASES,
     },
     apart={
         ("statistics.budget", "body.force.timed"): WORK,
@@ -37,7 +36,8 @@ PROJECTION = Supports(
         *FLOW.places, "openings", "forcing", "pressure", "expressions", "particles", "pictures", "monitor.fields",
         "time.implicit",
     },
-    lacks={place: reason for place, reason in FLOW.lacks.items() if reason} | {"openings.phase": NO_PHASES},
+    lacks={place: reason for place, reason in FLOW.lacks.items() if reason}
+    | dict.fromkeys(("openings.phase", "openings.contact_angle"), NO_PHASES),
     apart={
         **FLOW.apart,
         **{("statistics.budget", f"forcing.on.{velocity}"): WORK for velocity in "uvw"},

@@ -181,6 +181,11 @@ class BoundaryCondition:
         return 0.0
 
     @property
+    def contact_angle(self) -> float | None:
+        """The contact angle of an interface through phase 1, in degrees. None is 90."""
+        return None
+
+    @property
     def pressure(self) -> float:
         """The prescribed pressure over density, of largest magnitude if it varies; 0 without one."""
         return 0.0

@@ -29,7 +29,8 @@ class Wall(BoundaryCondition):
 
     Both are kinematic (over density and heat capacity: the flux is a temperature times a velocity, the transfer
     coefficient a velocity), and apply if no temperature is given. The default insulates. `roughness` is the length z_0
-    of the law of the wall (`taskflow.flow.boundaries.rough_wall`), 0 for a smooth wall.
+    of the law of the wall (`taskflow.flow.boundaries.rough_wall`), 0 for a smooth wall. `contact_angle` is the angle at
+    which an interface meets it, through phase 1, in degrees. None is 90.
 
     `timed` names the time-dependent values: "velocity", "temperature" or "heat", the part of the heat flux that does
     not depend on the wall temperature. They are scalars at the end of each stage. `fields` names the values that
@@ -40,6 +41,7 @@ class Wall(BoundaryCondition):
     name: ClassVar[str] = "wall"
     keys: ClassVar[frozenset[str]] = frozenset((
         "velocity", "temperature", "heat_flux", "heat_transfer", "outside_temperature", "roughness", "moment_about",
+        "contact_angle",
     ))  # fmt: skip
     varies = frozenset(("time", "place"))
     flux: ClassVar[FluxKind | None] = "closed"
@@ -52,6 +54,7 @@ class Wall(BoundaryCondition):
     heat_transfer: float = 0.0
     outside_temperature: float = 0.0
     roughness: float = 0.0
+    contact_angle: float | None = None
     timed: frozenset[str] = frozenset()
     fields: frozenset[str] = frozenset()
 
@@ -61,7 +64,7 @@ class Wall(BoundaryCondition):
         kinds = {"velocity": "velocity", "temperature": "temperature"}
         kinds |= dict.fromkeys(("heat_flux", "outside_temperature"), "heat")
         changing = frozenset(kind for key, kind in kinds.items() if key in given.timed)
-        names = ("heat_flux", "heat_transfer", "outside_temperature", "roughness")
+        names = ("heat_flux", "heat_transfer", "outside_temperature", "roughness", "contact_angle")
         numbers = {name: number for name in names if (number := given.number(name)) is not None}
         temperature = given.number("temperature")
         return cls(given.vector("velocity"), temperature, **numbers, timed=changing - placed, fields=placed, **more)

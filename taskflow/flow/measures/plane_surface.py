@@ -27,12 +27,14 @@ def volume_of_shares(
 
 @dataclass(frozen=True)
 class PlaneSurface:
-    """The planes in cells with the share f of phase 1."""
+    """The planes in cells with the share f of phase 1, on the grid for kernels that read shares."""
+
+    read: Grid
 
     def area(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
         """Yield the launch for the area in a box of cells, outside of bodies."""
         bound = max(grid.constants.largest(axis) for axis in range(3)) ** 2
-        yield plane_area(f.f, solid, over=over, total=name, grid=grid.constants, bound=bound)
+        yield plane_area(f.f, solid, over=over, total=name, grid=self.read, bound=bound)
 
     def volume(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
         """Yield the launch for the volumes of phase 1 and of both phases."""

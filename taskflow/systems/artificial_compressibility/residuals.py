@@ -37,8 +37,8 @@ FIRST = 5  # steps after each of which is looked: residuals may be largest then
 
 @dataclass(frozen=True, eq=False)
 class CompressibilityMeasures:
-    """Residuals, wall forces and fluxes through `openings`, over the `span` of a two-dimensional flow. `moving`: motions
-    of bodies inside charts, by name. Picklable.
+    """Residuals, wall forces and fluxes through `openings`, over the `span` of a two-dimensional flow. `moving`: the
+    motions of bodies inside charts, by name. Picklable.
     """
 
     model: ArtificialCompressibility

@@ -46,7 +46,7 @@ class CapturingMethod:
     - `field`: its own field, which initial values give
     - `initial`: returns these from phi, positive in phase 1
     - `interface`: returns the model for a case, grid, phases and sides
-    - `surface`: returns the surface whose area is measured, between these sides
+    - `surface`: returns the surface whose area is measured, of the model
     - `caution`: yields warnings of cells that do not suit it
     """
 
@@ -54,7 +54,7 @@ class CapturingMethod:
     field: str
     initial: Callable[[Phi, StaggeredGrid], Any]
     interface: Callable[[Case, Grid, Phases, Boundaries], InterfaceMethod]
-    surface: Callable[[Boundaries], Surface]
+    surface: Callable[[Any], Surface]
     caution: Callable[[Grid, float], Iterator[str]] = lambda grid, thickness: iter(())
 
     @property
@@ -78,13 +78,13 @@ def surface_on(field: str, value: float, boundaries: Boundaries) -> ValueSurface
     return ValueSurface(field, value, () if field == "f" else tuple(boundaries))
 
 
-def _zero_of_phi(boundaries: Boundaries) -> Surface:
+def _zero_of_phi(interface: LevelSet) -> Surface:
     """phi is nearly linear there. On f = 1/2 the perimeter of a circle would be 0.6 % too long at every spacing."""
-    return surface_on("phi", 0.0, boundaries)
+    return surface_on("phi", 0.0, interface.boundaries)
 
 
-def _planes(boundaries: Boundaries) -> Surface:
-    return PlaneSurface()
+def _planes(interface: VolumeOfFluid) -> Surface:
+    return PlaneSurface(interface.shares_beyond.inner)
 
 
 METHODS = {

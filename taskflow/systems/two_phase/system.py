@@ -60,6 +60,7 @@ from taskflow.systems.two_phase.tables import (
     PhaseTable,
     TwoPhaseTable,
 )
+from taskflow.systems.two_phase.wetting import without_tension
 
 CFL, CAPILLARY = 0.3, 0.7
 WORDS = {
@@ -186,7 +187,7 @@ class TwoPhaseSystem(FlowSystem):
 
     @cached_property
     def measures(self) -> TwoPhaseMeasures:
-        surface = self.method.surface(self.model.boundaries)
+        surface = self.method.surface(self.model.interface)
         return TwoPhaseMeasures(self.model, self.sim.bodies.driven, derived=self.logged, surface=surface)
 
     @cached_property
@@ -283,15 +284,16 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings of long cells, of steps out of reach, of cut shapes, and of one phase that fills the domain, unless
-        meant.
+        """Warnings of long cells, of contact angles without surface tension, of steps out of reach, of cut shapes, and
+        of one phase that fills the domain, unless meant.
         """
         case = self.sim.case
         long = self.method.caution(self.sim.grid.constants, case.own.thickness)
         begun = () if self._elsewhere else (
             *one_phase(case.own, self.start), *cut_shapes(case.own.shapes or (), case.grid, self.sim.grid),
         )  # fmt: skip
-        return (*long, *out_of_reach(case, self.clock.limit), *capillary_out_of_reach(case), *begun)
+        dry = without_tension(case.boundaries, case.own.surface_tension)
+        return (*long, *dry, *out_of_reach(case, self.clock.limit), *capillary_out_of_reach(case), *begun)
 
     def solver_rows(self) -> Iterator[Row]:
         phases, model, precision = self.phases, self.model, self.sim.case.machine.precision

@@ -26,7 +26,6 @@ from taskflow.cases.tables.physics import FluidTable, Forcing
 from taskflow.cases.tables.planes import Planes
 from taskflow.cases.tables.pressure import PressureTable
 from taskflow.cases.tables.probes import OFTEN, TAKEN, Isosurfaces, Probes, RecordTable
-from taskflow.cases.tables.projection import CONTACT_ANGLE
 from taskflow.cases.tables.scalars import Corners, Scalars
 from taskflow.cases.tables.statistics import Spectra
 from taskflow.cases.tables.timed import placed
@@ -34,6 +33,7 @@ from taskflow.cases.timing.schedule import Every
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.systems.two_phase.start import PhaseShape, shapes_are_inside
+from taskflow.systems.two_phase.wetting import walls_are_wetted
 
 FIELDS = ("u", "v", "w", "p", "f", "phi", "kappa")
 OWN = re.compile("f|phi|kappa|phi_[12]|f_1|mass|[bm]_[xyz]|[uvwp]_old")  # other fields of the model
@@ -43,12 +43,13 @@ FASTEST = 0.5  # CFL number up to which sweeps keep shares between 0 and 1
 JUMP = 10  # ratio of densities up to which the velocity form may be used
 TWO = "give two numbers {}, of phase 1 and of phase 2"
 VENT = "it is of one fluid, in this version; give an outflow with pressure = 0"
+OF_BODIES = "an interface meets bodies at about 90 degrees; omit it"
 HEAT_OF_WALLS = "temperature", "heat_flux", "heat_transfer", "outside_temperature"
 SUPPORTS = Supports(
     places={
-        "bodies", "body.gravity", "boundaries", "boundaries.inflow.phase", "fluid.scheme", "initial.velocity",
-        "initial.noise", "initial.source", "initial.time", "obstacles", "openings", "particles", "pictures", "pressure",
-        "scalars", TIMED,
+        "bodies", "body.gravity", "boundaries", "boundaries.inflow.phase", "boundaries.wall.contact_angle",
+        "fluid.scheme", "initial.velocity", "initial.noise", "initial.source", "initial.time", "obstacles", "openings",
+        "particles", "pictures", "pressure", "scalars", TIMED,
     },
     lacks={
         "obstacles.motion": None,
@@ -65,8 +66,9 @@ SUPPORTS = Supports(
         "openings.pressure.advected": None,
         "openings.type.vent": VENT,
         "boundaries.vent": VENT,
-        "boundaries.wall.contact_angle": CONTACT_ANGLE,
-        "two_phase.contact_angle": CONTACT_ANGLE,
+        "two_phase.contact_angle": "it is of each wall, boundaries.*.contact_angle; omit it here",
+        "obstacles.contact_angle": OF_BODIES,
+        "openings.contact_angle": None,
         "fluid.viscosity": "two_phase.viscosity has the viscosities of both phases; omit it",
         "scalars.scheme.central": 'with two phases a scalar stays within bounds; give "koren", or omit it',
         "particles.response_time": "it is of one fluid, and differs between two phases; omit it: tracers follow"
@@ -288,5 +290,5 @@ def _bodies_have_faces(
 TwoPhaseTable.rules = (
     _phases_have_names, _boxes_are_inside, shapes_are_inside, _blocks_are_thick, _isosurfaces_are_of_the_interface,
     _pressure_converges, _pressure_can_be_solved, _phases_enter, _bodies_have_faces,
-    _momentum_is_kept, _sweeps_are_bounded, _numbers_can_be_computed, _scalars_are_carried,
+    walls_are_wetted, _momentum_is_kept, _sweeps_are_bounded, _numbers_can_be_computed, _scalars_are_carried,
 )  # fmt: skip

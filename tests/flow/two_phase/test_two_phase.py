@@ -234,6 +234,17 @@ def test_layers_at_rest_stay_at_rest(steps):
     assert max(abs(flow.fields[name]).max() for name in "uvw") <= 1e-9
 
 
+@pytest.mark.parametrize("depth", [0.7, 1.2, 2.1])
+def test_a_layer_of_few_cells_has_its_weight(depth):
+    """With surface tension walls mirror phi, but the way to the interface is that to its foot."""
+    phases = Phases(1000.0, 1.0, 1.0, 1e-3, 1.0, (0.0, 0.0, -1.0))
+    model = two_phase((4, 1, 8), (0.5, 0.125, 1.0), phases, periodic=(False, True, False), tolerance=1e-12)
+    flow = compute(model, lambda x, y, z: depth / 8 - z + 0 * x, steps=2)
+    p, f, z = flow.fields["p"][:, 0, 0], flow.fields["f"][:, 0, 0], (np.arange(8) + 0.5) / 8
+    weight = -z - 999 * f * (z - depth / 8)
+    np.testing.assert_allclose(p - p[-1], weight - weight[-1], atol=0.05 * 1000 / 8)
+
+
 @pytest.mark.parametrize(("n", "degrees"), [(16, 20), pytest.param(32, 20, marks=pytest.mark.slow),
                                             pytest.param(32, 45, marks=pytest.mark.slow)])  # fmt: skip
 def test_layers_at_rest_stay_at_rest_in_a_tilted_tank(n, degrees):

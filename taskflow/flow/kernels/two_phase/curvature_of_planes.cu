@@ -4,8 +4,6 @@
 #include "../flags.h"
 #include "paraboloid.h"
 
-FN bool is_bent(real f) { return (f > FULL) & (f < 1 - FULL); }
-
 // kappa, at most 1 over the spacing; heights are tried along the direction in which the normal is longest first
 FN real bent(In f, const Cell& c, Index X, Index Y, Index Z, const Grid& grid, bool& known) {
   const Lines a = lines(grid, c, X, Y, Z);

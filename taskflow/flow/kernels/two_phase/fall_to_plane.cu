@@ -3,10 +3,11 @@
 #include "cell.h"
 #include "plane.h"
 
-// fall = g.(x - foot), from the centre of a cell to the nearest point of its plane; infinite in cells without one
+// fall = g.(x - foot), from the centre of a cell to the nearest point of its plane; infinite in cells without one, also where the
+// divergence that a solver left has taken a little from a full cell: its plane is anywhere
 TASK fall_to_plane(Range range, In f, Out fall, Grid grid, Phases phases) {
   STRIDES(range)
-  const auto cut = CELL(c) { return is_cut(f[c]); };
+  const auto cut = CELL(c) { return is_bent(f[c]); };
   most_cells(range, everywhere(), CELL(c) { return real(INFINITE); }, cut, CELL(c) {
     if (!cut(c)) return real(INFINITE);
     const Lines a = lines(grid, c, X, Y, Z);

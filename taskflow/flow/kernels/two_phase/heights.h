@@ -1,10 +1,8 @@
 // The curvature of the interface from heights of columns of seven cells.
-#include "neighbours.h"
-
-constexpr real FULL = real(1e-6);  // what a full cell may lack, or an empty one have
+#include "plane.h"
 
 // A column along an axis through a cell, whose n-th cell away from phase 1 is `at(n)`
-struct Column {
+struct CellColumn {
   In f;
   Index c;
   Line along;
@@ -17,7 +15,7 @@ struct Column {
 
 // How high phase 1 reaches above the middle of cell 0, in cells, between the full and the empty cell next to the interface;
 // `known` becomes false where one of them is more than three cells away.
-FN real height(const Column& column, bool& known) {
+FN real height(const CellColumn& column, bool& known) {
   real total = 0;
   int bottom = 0, top = 0;
   real value = column.at(0);

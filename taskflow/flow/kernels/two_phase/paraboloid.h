@@ -1,6 +1,5 @@
 // The curvature of the interface from the paraboloid that is closest to the planes around a cell.
 #include "heights.h"
-#include "plane.h"
 
 struct Place {
   double x, y, z;
@@ -16,6 +15,7 @@ constexpr real LEAN = real(1e-3);
 struct Piece {
   Place middle;
   double xx, yy, zz, yz, zx, xy;
+  double area;  // over that of a face, in cells as a unit
 };
 FN Piece piece_of_plane(const Normal& normal, real f) {
   const Normal m = scaled({max(magnitude(normal.x), LEAN), max(magnitude(normal.y), LEAN), max(magnitude(normal.z), LEAN)});
@@ -38,7 +38,7 @@ FN Piece piece_of_plane(const Normal& normal, real f) {
   const double sx = normal.x < 0 ? -1 : 1, sy = normal.y < 0 ? -1 : 1, sz = normal.z < 0 ? -1 : 1;
   return {{sx * (at.x - 0.5), sy * (at.y - 0.5), sz * (at.z - 0.5)}, once * xx - at.x * at.x, once * yy - at.y * at.y,
           once * zz - at.z * at.z, sy * sz * (once * yz - at.y * at.z), sz * sx * (once * zx - at.z * at.x),
-          sx * sy * (once * xy - at.x * at.y)};
+          sx * sy * (once * xy - at.x * at.y), area * ROOT(a * a + b * b + c * c) / (2 * a * b * c)};
 }
 FN double product(const Piece& p, Place a, Place b) {
   return p.xx * a.x * b.x + p.yy * a.y * b.y + p.zz * a.z * b.z + p.yz * (a.y * b.z + a.z * b.y) +
@@ -60,10 +60,10 @@ FN Neighbour neighbour(const Line& a, int n) {
 struct Fit {
   double rows[6][7] = {};
   int points = 0;
-  INLINE void take(double x, double y, double z, double xx, double yy, double xy) {
+  INLINE void take(double x, double y, double z, double xx, double yy, double xy, double weight) {
     const double terms[7] = {x * x + xx, y * y + yy, x * y + xy, x, y, 1.0, z};
     for (int n = 0; n < 6; ++n)
-      for (int m = 0; m < 7; ++m) rows[n][m] += terms[n] * terms[m];
+      for (int m = 0; m < 7; ++m) rows[n][m] += weight * terms[n] * terms[m];
     ++points;
   }
   INLINE bool solve() {
@@ -103,7 +103,7 @@ FN real bent_by_paraboloid(In f, const Cell& c, const Normal& m, Index X, Index 
     const Neighbour x = neighbour(a.x, i), y = neighbour(a.y, j), z = neighbour(a.z, k);
     const Cell other{c.i + x.cells, c.j + y.cells, c.k + z.cells, c.offset + x.cells * X + y.cells * Y + z.cells * Z};
     const real share = f[other];
-    if (!((share > FULL) & (share < 1 - FULL))) continue;
+    if (!is_bent(share)) continue;
     Normal own = n == 13 ? m : normal(f, other, lines(grid, other, X, Y, Z));
     if (steepness(own) == 0) continue;
     own = {x.mirrored ? -own.x : own.x, y.mirrored ? -own.y : own.y, z.mirrored ? -own.z : own.z};
@@ -111,7 +111,7 @@ FN real bent_by_paraboloid(In f, const Cell& c, const Normal& m, Index X, Index 
     const Piece piece = piece_of_plane(own, share);
     const Place at = scaled_to(cell + piece.middle) + -1.0 * origin;
     fit.take(dot(at, east), dot(at, north), dot(at, up), product(piece, to_east, to_east), product(piece, to_north, to_north),
-             product(piece, to_east, to_north));
+             product(piece, to_east, to_north), piece.area);
   }
   known = fit.points >= 6 && fit.solve();
   if (!known) return 0;

@@ -4,6 +4,9 @@
 // Cells with a smaller share of a phase carry no plane.
 constexpr real EDGE = sizeof(real) == 4 ? real(1e-6) : real(1e-12);
 FN bool is_cut(real f) { return (f > EDGE) & (f < 1 - EDGE); }
+// What full cells may lack, and empty ones have, by the divergence that a solver leaves: more than that is an interface
+constexpr real FULL = real(1e-6);
+FN bool is_bent(real f) { return (f > FULL) & (f < 1 - FULL); }
 
 // A normal out of phase 1, with magnitudes that sum to 1; or 0 where the shares around are even
 struct Normal {

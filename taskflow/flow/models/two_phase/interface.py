@@ -50,6 +50,9 @@ class InterfaceMethod(Protocol):
     def advance(self, f: Roles) -> Iterator[Launch]:
         """Move the interface over a step, from f to f_new."""
 
+    def ghosts(self, share: str) -> Iterator[Launch]:
+        """Fill ghost values of shares."""
+
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n of the present interface, which has the shares in a field, n being the normal out of
         phase 1.

@@ -27,6 +27,7 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.two_phase.bodies import extended_into_bodies
 from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection
 from taskflow.flow.models.two_phase.openings import LAYERS, Band, InterfaceOpenings
+from taskflow.flow.models.two_phase.walls import ShareGhosts
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location
@@ -203,12 +204,13 @@ class LevelSet:
     @property
     def band(self) -> Band:
         """The lengths near the interface."""
-        leaning = 0
-        for side, condition in self.boundaries.items() if self.leans else ():
-            axis, high = frame(side)
-            mirrored = condition.permeable or condition.mirrors
-            leaning |= 0 if mirrored else 1 << (2 * axis + high)
-        return Band.of(self.grid, self.thickness, leaning)
+        met = {side: one for side, one in self.boundaries.items() if not one.mirrors} if self.leans else {}
+        return self._leaning_at(met)
+
+    def _leaning_at(self, sides: Boundaries) -> Band:
+        """Return the lengths, with phi extrapolated by a line beyond the closed ones of these sides."""
+        frames = [frame(side) for side, condition in sides.items() if not condition.permeable]
+        return Band.of(self.grid, self.thickness, sum(1 << (2 * axis + high) for axis, high in frames))
 
     @property
     def ghost(self) -> int:
@@ -273,6 +275,10 @@ class LevelSet:
             about: dict[str, Any] = {"first": one, "second": two, "kept": kept, "most": self._most}
             yield settle_volume(f.f_new, self._solid(f), over=self._box, volume=kept, grid=self.grid, **about)
 
+    def ghosts(self, share: str) -> Iterator[Launch]:
+        """Mirror shares at all sides except inflows."""
+        yield from ShareGhosts(self.grid, self.boundaries, planes=False).fill(share)
+
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n of the new interface at the foot of each cell near it, n being the normal out of phase
         1.
@@ -280,8 +286,11 @@ class LevelSet:
         yield curvature_at_foot(f.phi, f.kappa, over=self._box, grid=self.grid, band=self.band)
 
     def fall(self, f: Roles, share: str, phases: Phases) -> Iterator[Launch]:
-        """Compute g.(x - place) in each cell near the interface, infinite in others."""
-        yield fall_to_foot(f.phi, f[self.weighed], over=self._box, grid=self.grid, band=self.band, phases=phases)
+        """Compute g.(x - place) in each cell near the interface, infinite in others. A mirrored phi would halve the
+        slope towards a wall along the interface, and double the way to its foot.
+        """
+        band = self._leaning_at(self.boundaries)
+        yield fall_to_foot(f.phi, f[self.weighed], over=self._box, grid=self.grid, band=band, phases=phases)
 
     def failures(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalar `curvature_failed`: the number of cells at the interface without a curvature."""

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
+from taskflow.flow.boundaries.boundary import Mirror, mirror
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import outward
 from taskflow.flow.boundaries.condition import Boundaries
-from taskflow.flow.boundaries.inflow import inflow_ghosts, values
+from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.boundaries.outflow import Opening, opening
 from taskflow.flow.boundaries.sides import entrances, open_sides
@@ -87,15 +87,6 @@ def pass_shares(
     """volume = kept + inflow through a side in a step, in cells: the sum of the shares that pass its faces. If
     `leaving` is 0, outflow does not count.
     """
-
-
-def share_ghosts(share: str, boundaries: Boundaries, grid: Grid) -> Iterator[Launch]:
-    """Fill ghost values of the shares: the value inside, at inflows 2 f - inside with the prescribed f."""
-    for face in boundaries:
-        yield mirror(share, over=beyond(face, grid), on=face, mirror=Mirror(1.0, 0.0))
-    for side, condition in parts(boundaries, grid):
-        if condition.enters:
-            yield from inflow_ghosts({"f": share}, side, "")
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,6 @@ from taskflow.flow.models.two_phase.momentum import (
     take_off_mean_weight,
     weight_on_faces,
 )
-from taskflow.flow.models.two_phase.openings import share_ghosts
 from taskflow.flow.models.two_phase.outlets import WeighedOutlets
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.projection import divergence
@@ -174,7 +173,7 @@ class TwoPhase(FlowModel):
 
     def begin_shares(self, f: Roles) -> Iterator[Launch]:
         """Fill ghost values of the shares, and compute the curvature for output: a step computes its own."""
-        yield from share_ghosts(f.f, self.boundaries, self.grid)
+        yield from self.interface.ghosts(f.f)
         if self.phases.surface_tension:
             yield from self.interface.curvature(f, f.f)
 
@@ -182,7 +181,7 @@ class TwoPhase(FlowModel):
         """Yield a time step: the interface, forces of the new interface, the pressure, passive scalars."""
         new, now = (f.u_new, f.v_new, f.w_new), (f.u, f.v, f.w)
         yield from self.interface.advance(f)
-        yield from share_ghosts(f.f_new, self.boundaries, self.grid)
+        yield from self.interface.ghosts(f.f_new)
         yield from self.prediction(f)
         yield from self.balance_weight(f)
         yield from normal_velocity(new, self.boundaries, self.grid)

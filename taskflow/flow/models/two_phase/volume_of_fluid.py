@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.boundary import Value, beyond, impose
 from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.sides import open_sides
@@ -22,7 +23,7 @@ from taskflow.flow.models.two_phase.bodies import extended_into_bodies
 from taskflow.flow.models.two_phase.convection import MASS, MASS_FLUXES, Convection, along, opened_high, turned
 from taskflow.flow.models.two_phase.heights import curvature_missed, curvature_of_planes
 from taskflow.flow.models.two_phase.momentum import accelerate
-from taskflow.flow.models.two_phase.openings import LAYERS, InterfaceOpenings, share_ghosts
+from taskflow.flow.models.two_phase.openings import LAYERS, InterfaceOpenings
 from taskflow.flow.models.two_phase.sweeps import (
     carrying_velocity,
     mass_before,
@@ -31,6 +32,7 @@ from taskflow.flow.models.two_phase.sweeps import (
     move_shares,
     share_flux,
 )
+from taskflow.flow.models.two_phase.walls import ShareGhosts
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location, triple
@@ -64,8 +66,8 @@ class VolumeOfFluid:
 
     @property
     def ghost(self) -> int:
-        """Layers of ghost cells: three for heights."""
-        return LAYERS
+        """Layers of ghost cells: three for heights, more for contact angles."""
+        return max(LAYERS, self.shares_beyond.reach)
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -125,17 +127,27 @@ class VolumeOfFluid:
             yield from self._masses(f)
             yield from self._extended(f, f.f_new)
 
+    @cached_property
+    def shares_beyond(self) -> ShareGhosts:
+        """The shares in ghost cells, and the grid for kernels that read them."""
+        return ShareGhosts(self.grid, self.boundaries, self.phases.surface_tension > 0)
+
+    def ghosts(self, share: str) -> Iterator[Launch]:
+        """Fill ghost values of shares."""
+        yield from self.shares_beyond.fill(share)
+
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n in cells that the interface cuts."""
-        yield curvature_of_planes(share, f.kappa, over=self.box, grid=self.grid)
+        yield curvature_of_planes(share, f.kappa, over=self.box, grid=self.shares_beyond.inner)
 
     def fall(self, f: Roles, share: str, phases: Phases) -> Iterator[Launch]:
         """Compute g.(x - place) in cells that the interface cuts, infinite in others."""
-        yield fall_to_plane(share, f[self.weighed], over=self.box, grid=self.grid, phases=phases)
+        yield fall_to_plane(share, f[self.weighed], over=self.box, grid=self.shares_beyond.inner, phases=phases)
 
     def failures(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalar `missed`: the numbers of cells at the interface without a curvature, and of crumbs."""
-        yield curvature_missed(f.f, self._solid(f), over=self.box, missed=f.scalar("missed"), grid=self.grid)
+        missed, grid = f.scalar("missed"), self.shares_beyond.inner
+        yield curvature_missed(f.f, self._solid(f), over=self.box, missed=missed, grid=grid)
 
     def counts(self, scalars: Mapping[str, float]) -> dict[str, int]:
         """Return the numbers of cells at the interface without a curvature, and of crumbs."""
@@ -210,10 +222,11 @@ class ShareSweep:
     def flux(self, share: str) -> Iterator[Launch]:
         """Compute what passes faces, also on open high ones."""
         interface = self.interface
-        if share != self.f.f and open_sides(interface.boundaries):
-            yield from share_ghosts(share, interface.boundaries, interface.grid)
+        if share != self.f.f and (interface.shares_beyond.walls or open_sides(interface.boundaries)):
+            yield from interface.ghosts(share)
+        where = self._where | {"grid": interface.shares_beyond.inner}
         for over in interface.faces(self.axis):
-            yield share_flux(share, self._w[0], self._flux, over=over, **self._where)
+            yield share_flux(share, self._w[0], self._flux, over=over, **where)
 
     def momentum(self, now: Triplet, moved: Triplet) -> Iterator[Launch]:
         """Move the velocities. Ghost cells get theirs, too: the next sweep reads them."""
