@@ -202,8 +202,8 @@ def test_rows_become_tables(start, here):
     (here / "page.md").write_text("<!-- table of simplefoam -->\n\n<!-- end -->\n")
     assert start("docs.performance.report", "0.json", "-o", "page.md").exit_code == 0
     lines = (here / "page.md").read_text().splitlines()
-    assert lines[4].startswith("| duct | 8x4x4 | 2 | simpleFoam | 1 | 2 (3) | 1 |  |  |")
-    assert "| taskflow | 1 (7) | 1 (2) |  | 1 | faster than simpleFoam, met |" in lines[5]
+    assert lines[4].startswith("| duct | 8x4x4 | 2 | simpleFoam | 1 | 2 (3) |  | 9 | 4 (6) | 2.001 |")
+    assert "| taskflow | 1 (7) | 1 (2) | 1 |  |  | 2 | 1 (7) | 1 (2) | 1 |" in lines[5]
 
 
 def test_where_it_is_not_installed_the_remedy_is_told(start, refused, monkeypatch, tmp_path):

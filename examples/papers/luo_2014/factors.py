@@ -13,7 +13,7 @@ from examples.papers.skewed import GHOST, skewed
 from taskflow.bench.timing import timed
 from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.collocated import FLUXES
-from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, Blocks
+from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, MatrixBlocks
 from taskflow.flow.models.artificial_compressibility.equations import Numbers, ScalarNumbers
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import factor, krylov
@@ -85,7 +85,7 @@ class Factors:
     unknowns: int = 4
 
     @property
-    def blocks(self) -> Blocks:
+    def blocks(self) -> MatrixBlocks:
         """Their blocks."""
         return BLOCKS[self.unknowns - 4]
 

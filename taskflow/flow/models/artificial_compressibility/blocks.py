@@ -16,14 +16,14 @@ def _values(unknowns: int) -> Mapping[str, int]:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class MatrixBlocks:
     """4 x 4: p, u, v, w. Kernels are compiled for each class."""
 
     unknowns: ClassVar[int] = 4
     values: ClassVar[Mapping[str, int]] = _values(4)
 
 
-class HeatBlocks(Blocks):
+class HeatBlocks(MatrixBlocks):
     """5 x 5: p, u, v, w, T."""
 
     unknowns: ClassVar[int] = 5
@@ -31,7 +31,7 @@ class HeatBlocks(Blocks):
     defines: ClassVar[tuple[str, ...]] = ("HEAT",)
 
 
-class ScalarBlocks(Blocks):
+class ScalarBlocks(MatrixBlocks):
     """6 x 6: p, u, v, w, T and another scalar."""
 
     unknowns: ClassVar[int] = 6
@@ -39,5 +39,5 @@ class ScalarBlocks(Blocks):
     defines: ClassVar[tuple[str, ...]] = ("HEAT", "SCALAR")
 
 
-BLOCKS = (Blocks(), HeatBlocks(), ScalarBlocks())
+BLOCKS = (MatrixBlocks(), HeatBlocks(), ScalarBlocks())
 """By the number of coupled scalars."""

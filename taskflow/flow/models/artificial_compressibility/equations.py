@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from taskflow.flow.grid import Vector
 from taskflow.flow.kernels import choice
-from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, Blocks
+from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, MatrixBlocks
 from taskflow.flow.operators.momentum import Buoyancy
 from taskflow.runtime.regions import triple
 from taskflow.runtime.tasks import Stencil, offsets, star
@@ -165,7 +165,7 @@ class Numbers:
     reach: Reach = Reach()
     scheme: Scheme = Scheme()
     steps: Steps = Steps()
-    blocks: Blocks = BLOCKS[0]
+    blocks: MatrixBlocks = BLOCKS[0]
     per_length: float = 1.0
     speed: float = 1.0
     differ: float = 1.0

@@ -17,7 +17,7 @@ from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.grid import Vector
 from taskflow.flow.model import Ends, Model
 from taskflow.flow.models.artificial_compressibility import eddies, measures
-from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, Blocks
+from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, MatrixBlocks
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE, DualTime
 from taskflow.flow.models.artificial_compressibility.edges import Edge, edge_ghosts, edges, scalar_edge_ghosts
 from taskflow.flow.models.artificial_compressibility.equations import (
@@ -133,7 +133,7 @@ class CollocatedFlow(Model):
         return dict.fromkeys("uvw", self.fluid.viscosity) | carried
 
     @property
-    def blocks(self) -> Blocks:
+    def blocks(self) -> MatrixBlocks:
         """The blocks of implicit marching."""
         return BLOCKS[0]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from taskflow.flow.models.artificial_compressibility.blocks import Blocks
+from taskflow.flow.models.artificial_compressibility.blocks import MatrixBlocks
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLED, COUPLING, PIVOT
@@ -31,7 +31,7 @@ def left(
     right: Components(p_r=Read, u_r=Read, v_r=Read, w_r=Read), T_r: Read | None, scalar_r: Read | None,
     update: Components(p_x=Read[1], u_x=Read[1], v_x=Read[1], w_x=Read[1]), T_x: Read[1] | None,
     scalar_x: Read[1] | None, new: Components(p=Write, u=Write, v=Write, w=Write), T: Write | None,
-    scalar: Write | None, *, blocks: Blocks,
+    scalar: Write | None, *, blocks: MatrixBlocks,
 ) -> None:  # fmt: skip
     """new = right - A_1 update, including neighbours in other charts."""
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from taskflow.common.errors import Avoidable, RunFailed
-from taskflow.flow.models.artificial_compressibility.blocks import Blocks
+from taskflow.flow.models.artificial_compressibility.blocks import MatrixBlocks
 from taskflow.flow.models.artificial_compressibility.bodies import APERTURE
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
@@ -52,7 +52,7 @@ def invert(
 
 @task(kernel=TEXT)
 def keep_inverse(
-    pivot: Read.any * PIVOT, inverse: Write.private * PIVOT, *, cell: Reduce[min], blocks: Blocks
+    pivot: Read.any * PIVOT, inverse: Write.private * PIVOT, *, cell: Reduce[min], blocks: MatrixBlocks
 ) -> None:  # fmt: skip
     """inverse = pivot, contiguous; cell = i + ROW (j + ROW k) of the first cell with singular D, else infinite."""
 
@@ -85,7 +85,7 @@ def imprecise(why: str) -> Avoidable:
 @task(kernel=TEXT)
 def forward(
     right: RIGHT, T_r: Read | None, scalar_r: Read | None, coupling: COUPLED, inverse: Read.private * PIVOT, z: UP,
-    T: RISING | None, scalar: RISING | None, *, sweep: Sweep, blocks: Blocks,
+    T: RISING | None, scalar: RISING | None, *, sweep: Sweep, blocks: MatrixBlocks,
 ) -> None:  # fmt: skip
     """z = D^-1 (right - sum over earlier neighbours of A z)."""
 
@@ -93,7 +93,7 @@ def forward(
 @task(kernel=TEXT)
 def backward(
     coupling: COUPLED, inverse: Read.private * PIVOT, z: DOWN, T: FALLING | None, scalar: FALLING | None,
-    *, sweep: Sweep, blocks: Blocks,
+    *, sweep: Sweep, blocks: MatrixBlocks,
 ) -> None:  # fmt: skip
     """z = z - D^-1 sum over later neighbours of A z."""
 
@@ -104,7 +104,7 @@ Vector = tuple[tuple[str, ...], str | None, str | None]
 
 def solves(
     right: Vector, coupling: tuple[str, ...], inverse: str, z: Vector, cells: tuple[Box, ...], ordering: Ordering,
-    tile: Triple, blocks: Blocks,
+    tile: Triple, blocks: MatrixBlocks,
 ) -> Iterator[Launch]:  # fmt: skip
     """z = M^-1 right."""
     where: dict[str, Any] = {"over": cells, "blocks": blocks}

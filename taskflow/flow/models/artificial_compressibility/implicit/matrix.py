@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, Blocks
+from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, MatrixBlocks
 from taskflow.flow.models.artificial_compressibility.bodies import NEIGHBOURS, SURFACES
 from taskflow.flow.models.artificial_compressibility.equations import SHORT, Numbers
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import TEXTS
@@ -11,12 +11,12 @@ from taskflow.runtime.tasks import Components, Read, ReadByte, Scalar, Write, ta
 
 COUPLING = ("coupling_low", "coupling_high")
 """Fields of the blocks for neighbours on low and on high sides: a sweep reads contiguous memory."""
-HALF, PIVOT = Blocks.values[COUPLING[0]], Blocks.values["pivot"]
+HALF, PIVOT = MatrixBlocks.values[COUPLING[0]], MatrixBlocks.values["pivot"]
 """Numbers per cell of 4 x 4 blocks: in each field of couplings (see `place`), and in its diagonal block."""
 COUPLED, COUPLES = (Components(**dict.fromkeys(COUPLING, way.private * HALF)) for way in (Read, Write))
 
 
-def place(side: int, blocks: Blocks = BLOCKS[0]) -> tuple[str, int]:
+def place(side: int, blocks: MatrixBlocks = BLOCKS[0]) -> tuple[str, int]:
     """Return the field with the block for the neighbour on a side, x_min to z_max, and its first number. Blocks and
     inverse pivots are stored by rows on a GPU, by columns on a CPU.
     """

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.boundaries.condition import Side
-from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, Blocks
+from taskflow.flow.models.artificial_compressibility.blocks import BLOCKS, MatrixBlocks
 from taskflow.flow.models.artificial_compressibility.dual_time import CHANGE
 from taskflow.flow.models.artificial_compressibility.equations import Numbers, Passive
 from taskflow.flow.models.artificial_compressibility.implicit import scalar
@@ -46,7 +46,7 @@ class ImplicitScalars(ArtificialCompressibility):
         return tuple(name for name in self.carried if not (self.coupled and name == "T"))
 
     @property
-    def blocks(self) -> Blocks:
+    def blocks(self) -> MatrixBlocks:
         """The blocks of the matrix."""
         return BLOCKS[int(self.coupled)]
 

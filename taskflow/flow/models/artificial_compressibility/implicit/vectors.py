@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from taskflow.flow.models.artificial_compressibility.blocks import Blocks
+from taskflow.flow.models.artificial_compressibility.blocks import MatrixBlocks
 from taskflow.flow.models.artificial_compressibility.implicit import krylov, outer, scalar
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
@@ -35,7 +35,7 @@ class LinearSystem(Protocol):
         """True if the vectors need two fields."""
 
     @property
-    def blocks(self) -> Blocks:
+    def blocks(self) -> MatrixBlocks:
         """The blocks of M."""
 
     def coupled_field(self, f: Roles, vector: tuple[str, ...]) -> str | None:
