@@ -171,6 +171,24 @@ simulation.step(3)
     assert (report["ended"], report["reason"]) == ("interrupted", "it was closed at step 3")
 
 
+def test_a_process_forked_from_a_script_leaves_it_open(tmp_path):
+    script = """
+import multiprocessing, sys, taskflow as tf
+with tf.Simulation(tf.Case.load(sys.argv[1], ["grid.cells=[16,1,16]"]), output="run") as simulation:
+    simulation.step(2)
+    child = multiprocessing.get_context("fork").Process(target=int)
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0, child.exitcode
+    simulation.step(2)
+"""
+    example = Path(tf.__file__).parents[1] / "examples" / "cavity.toml"
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script, example]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert tf.Run.open(tmp_path / "run").report["reason"] == "it was closed at step 4"
+
+
 def test_what_the_body_raises_is_the_reason(client, tmp_path):
     with pytest.raises(KeyError), tf.Simulation(stirred(), tmp_path / "run", client) as simulation:
         raise KeyError("mine")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import threading
 import time
@@ -331,9 +332,11 @@ _open = WeakSet[DrivenRun]()
 
 def _close_all() -> None:
     """End simulations that a script has left open: their release after the end of their threads would never return."""
-    for one in [*_open]:
-        one.close()
+    with ExitStack() as stack:  # one that fails does not keep the others open
+        for one in [*_open]:
+            stack.callback(one.close)
 
 
-# Functions of `atexit` come after the end of executors, which write the state.
+# Functions of `atexit` come after the end of executors, which write the state. There is no public way to be earlier.
 threading._register_atexit(_close_all)  # type: ignore[attr-defined]
+os.register_at_fork(after_in_child=_open.clear)  # the simulations of the parent go on there
