@@ -90,7 +90,7 @@ class Records:
         def place(group: str) -> GroupPlace:
             return GroupPlace(path, group, shard, self.writer, times.get(group, ()), guard, token)
 
-        computed = {SOLID: spec.surroundings.moving.solid} if spec.surroundings else {}
+        computed = {SOLID: spec.surroundings.geometry.solid} if spec.surroundings else {}
         self.ranges = RangeWatch(spec.given, shard)
         self._computed, self._shard, self._done = spec.computed, shard, -1  # the step whose fields are computed
         self._groups: dict[str, Recording] = {SNAPSHOTS: FieldRecording(place(SNAPSHOTS), computed=computed)}

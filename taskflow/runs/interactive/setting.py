@@ -61,7 +61,8 @@ class Settable:
     def motions(self) -> tuple[RigidMotion, ...]:
         """The motions of bodies."""
         surroundings = self.sim.system.surroundings
-        return tuple({id(m): m for m in surroundings.moving.motions if m is not None}.values()) if surroundings else ()
+        motions = surroundings.geometry.motions if surroundings else ()
+        return tuple({id(motion): motion for motion in motions if motion is not None}.values())
 
     def _motion(self, body: RigidMotion, key: str, new: Any, now: Tick) -> dict[str, Value]:
         """Return a motion's new expressions from now on, each of all times, so that restarts and blocks agree."""
@@ -80,11 +81,11 @@ class Settable:
                         " begins where the body is"
                     )
             try:
-                surroundings.moving.change(chosen)
+                surroundings.geometry.change(chosen)
                 times = tuple(time for time in sim.bodies.path if time > now.time)
                 surroundings.check(now.time, sim.case.end_time or now.time, times, sim.case.time.step)
             finally:
-                surroundings.moving.change(old)
+                surroundings.geometry.change(old)
         return {name: continued(old[name], now.time, part, now.time - now.dt) for name, part in chosen.items()}
 
 

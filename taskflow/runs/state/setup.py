@@ -26,10 +26,11 @@ from taskflow.runtime.tasks import Program
 from taskflow.systems.base.domain import Domain
 from taskflow.systems.base.foresight import Foresight
 from taskflow.systems.base.given import GivenRanges
-from taskflow.systems.base.interfaces import BodyPaths, Constants, InflowValues, Measures
+from taskflow.systems.base.interfaces import Constants, InflowValues, Measures
 from taskflow.systems.base.pictures import Picture, pictures_of
 from taskflow.systems.base.scales import Scales
 from taskflow.systems.base.timed import TimedNumbers
+from taskflow.systems.bodies import BodyPaths
 from taskflow.systems.projection import system_of
 from taskflow.systems.records.fields import PlaneLayers
 from taskflow.systems.records.particles import ParticleSeries, ParticleTransport
@@ -177,7 +178,7 @@ class Settings:
         self.values: dict[str, Value] = {}
         self.timed = replace(timed, instead=self.values)
         self.inflows = inflows.following(self.values) if inflows else None
-        self._moving = surroundings.moving if surroundings else None
+        self._moving = surroundings.geometry if surroundings else None
 
     def update(self, values: Mapping[str, Any]) -> None:
         """Set values, by key, from the user or from a checkpoint."""

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-import numpy as np
-
-from taskflow.cases.formulas.motion import RigidMotion
 from taskflow.cases.tables.timed import Value
 from taskflow.cases.timing.schedule import Tick
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Program
-from taskflow.systems.bodies import Movement
 
 
 class Constants(Protocol):
@@ -46,37 +40,6 @@ class InflowValues(Protocol):
 
     def advance(self, shard: Shard, time: float, dt: float, last: float) -> dict[str, float]:
         """Write the values of a step from `time` to time + dt, after one of `last` (0: none); return its scalars."""
-
-
-class MovingGeometry(Protocol):
-    """Bodies of which some move. Picklable."""
-
-    @property
-    def motions(self) -> tuple[RigidMotion | None, ...]:
-        """The motions that a user may set, None for a body at rest."""
-
-    def change(self, values: Mapping[str, Any]) -> None:
-        """Replace expressions of the motions, by their keys."""
-
-    def solid(self, time: float, cells: Box) -> np.ndarray:
-        """Return 1 in cells [z, y, x] whose centre is in a body at a time, 0 in others."""
-
-
-class BodyPaths(Protocol):
-    """Moving bodies, and checks of their paths. Picklable."""
-
-    @property
-    def moving(self) -> MovingGeometry:
-        """The bodies."""
-
-    def movement(self, shard: Shard) -> Movement | None:
-        """Return the geometry in the fields of a block, unless other fields have it."""
-
-    def check(self, start: float, end: float, path: tuple[float, ...], step: float | None) -> None:
-        """Raise BadInput if a motion between two times, a moment of a path or the length of a step is invalid."""
-
-    def followed(self, time: float) -> AbstractContextManager[None]:
-        """Return a context that checks the paths up to a time after its body."""
 
 
 class Measures(Protocol):

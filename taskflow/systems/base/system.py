@@ -30,12 +30,12 @@ from taskflow.runtime.regions import Box, Field
 from taskflow.systems.base.box_domain import BoxDomain
 from taskflow.systems.base.domain import Domain, PartitionedCase
 from taskflow.systems.base.given import NOTHING, GivenRanges
-from taskflow.systems.base.interfaces import BodyPaths, Constants, InflowValues, Measures
+from taskflow.systems.base.interfaces import Constants, InflowValues, Measures
 from taskflow.systems.base.outlook import Outlook
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.base.step_cost import StepCost
 from taskflow.systems.base.timed import TimedNumbers
-from taskflow.systems.bodies import Masks, MovingBodies, Surroundings, Survey, placement
+from taskflow.systems.bodies import BodyPaths, Masks, MovingBodies, Surroundings, Survey, placement
 from taskflow.systems.initial.fields import extremes
 from taskflow.systems.records.series import Integral
 

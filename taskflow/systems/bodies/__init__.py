@@ -7,5 +7,5 @@ from taskflow.systems.bodies.bodies import Bodies
 from taskflow.systems.bodies.masks import Masks
 from taskflow.systems.bodies.movement import Movement, placement
 from taskflow.systems.bodies.moving import MovingBodies
-from taskflow.systems.bodies.paths import Surroundings
+from taskflow.systems.bodies.paths import BodyPaths, MovingGeometry, Surroundings
 from taskflow.systems.bodies.survey import BodyPart, Survey, survey

@@ -6,7 +6,7 @@ the boxes around the moving bodies at both ends of the step. Other cells keep th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -97,12 +97,7 @@ class MovingBodies:
 
     def longest(self, time: float, dt: float) -> float:
         """Return the length of a step from a time: dt, halved until no surface moves too far."""
-        for _ in range(SHORTER):
-            if self.spacings(time, time + dt) <= FARTHEST:
-                return dt
-            dt /= 2
-        words = f"at time {time:g} a body jumps: steps of {dt:g} are too long for it"
-        raise RunFailed(f"{words}; give a motion that does not")
+        return longest_step(self.spacings, FARTHEST, time, dt)
 
     def reach(self, time: float) -> list[Box]:
         """Return the cells in the domain that moving bodies may change at a time, as boxes that may overlap."""
@@ -142,6 +137,16 @@ class MovingBodies:
         alone = placed(shape, motion.pose(time))
         images = shifts(alone, self.grid)
         return placed(shape, motion.pose(time), images) if any(map(any, images)) else alone
+
+
+def longest_step(moved: Callable[[float, float], float], farthest: float, time: float, dt: float) -> float:
+    """Return dt, halved until surfaces have `moved` at most `farthest` between `time` and the end of the step."""
+    for _ in range(SHORTER):
+        if moved(time, time + dt) <= farthest:
+            return dt
+        dt /= 2
+    words = f"at time {time:g} a body jumps: steps of {dt:g} are too long for it"
+    raise RunFailed(f"{words}; give a motion that does not")
 
 
 @lru_cache(maxsize=8)

@@ -2,58 +2,137 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from taskflow.cases.formulas.motion import RigidMotion
 from taskflow.common.errors import BadInput, Lost, RunFailed
 from taskflow.flow.boundaries.kinds import BOUNDARIES
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, triple
 from taskflow.runtime.tasks import frame
 from taskflow.systems.bodies.movement import Movement
-from taskflow.systems.bodies.moving import FARTHEST, MovingBodies
+from taskflow.systems.bodies.moving import FARTHEST, MovingBodies, longest_step
 from taskflow.systems.bodies.solids import Solids
 
 MOMENTS = 2000  # of a run, at which expressions are looked at
 
 
+class MovingGeometry(Protocol):
+    """Bodies of which some move. Picklable."""
+
+    @property
+    def motions(self) -> tuple[RigidMotion | None, ...]:
+        """The motions that a user may set, None for a body at rest."""
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Replace expressions of the motions, by their keys."""
+
+    def solid(self, time: float, cells: Box) -> np.ndarray:
+        """Return 1 in cells [z, y, x] whose centre is in a body at a time, 0 in others."""
+
+
+class BodyPaths(ABC):
+    """Moving bodies, whose paths are checked. Picklable. In a step no surface moves farther than `farthest`, in the
+    `unit` of `moved`.
+    """
+
+    farthest: ClassVar[float] = FARTHEST
+    unit: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def geometry(self) -> MovingGeometry:
+        """The bodies."""
+
+    @property
+    @abstractmethod
+    def paths(self) -> Iterable[RigidMotion]:
+        """The motions of moving bodies."""
+
+    @abstractmethod
+    def movement(self, shard: Shard) -> Movement | None:
+        """Return the geometry in the fields of a block, unless other fields have it."""
+
+    @abstractmethod
+    def moved(self, before: float, now: float) -> float:
+        """Return the largest distance that a surface moves between two times."""
+
+    @abstractmethod
+    def meeting(self, time: float) -> str | None:
+        """Return a collision at a time, as text with the remedy, or None."""
+
+    def check(self, start: float, end: float, path: tuple[float, ...], step: float | None) -> None:
+        """Raise BadInput if an expression jumps or is not finite between two times, if a body meets an object at a
+        moment of its path, or if its surface moves too far in the given step.
+        """
+        for motion in self.paths:
+            motion.check(np.linspace(start, end, MOMENTS + 1) if end > start else np.full(1, start))
+        for time in path:
+            if (meeting := self.meeting(time)) is not None:
+                raise BadInput(meeting)
+            if step is not None and (moved := self.moved(time, time + step)) > self.farthest:
+                raise BadInput(
+                    f"time.step = {step:g}: at time {time:g} the surface of a body moves {moved:.3g} {self.unit} in it,"
+                    f" of which {self.farthest:g} are allowed; give one of {self.longest(time, step):.3g} or less, or"
+                    " time.cfl in its place"
+                )
+
+    def longest(self, time: float, dt: float) -> float:
+        """Return the length of a step from a time: dt, halved until no surface moves too far."""
+        return longest_step(self.moved, self.farthest, time, dt)
+
+    @contextmanager
+    def followed(self, time: float) -> Iterator[None]:
+        """Check the paths up to a time after the body of the context, while the device computes. If the body fails
+        without the loss of a worker, a collision is the cause.
+        """
+        try:
+            yield
+        except Lost:
+            raise
+        except RunFailed:
+            self.follow(time)
+            raise
+        self.follow(time)
+
+    def follow(self, time: float) -> None:
+        """Raise RunFailed if a body meets an object at a time."""
+        if (meeting := self.meeting(time)) is not None:
+            raise RunFailed(meeting)
+
+
 @dataclass(frozen=True, eq=False)
-class Surroundings:
-    """Moving bodies, types of non-periodic sides by face, names of shapes, and the cells around bodies. Picklable."""
+class Surroundings(BodyPaths):
+    """Moving bodies, types of non-periodic sides by face, names of shapes, and the cells around bodies."""
+
+    unit: ClassVar[str] = "spacings"
 
     moving: MovingBodies
     sides: Mapping[str, str]
     names: tuple[str, ...]
     cells: Mapping[str, Box]
 
+    @property
+    def geometry(self) -> MovingBodies:
+        return self.moving
+
+    @property
+    def paths(self) -> Iterable[RigidMotion]:
+        return filter(None, self.moving.motions)
+
     def movement(self, shard: Shard) -> Movement:
-        """Return the geometry in the fields of a block."""
         return Movement(self.moving, shard)
 
-    def check(self, start: float, end: float, path: tuple[float, ...], step: float | None) -> None:
-        """Raise BadInput if an expression jumps or is not finite between two times, if a body meets an object at a
-        moment of its path, or if its surface moves too far in the given step.
-        """
-        moving = self.moving
-        for number in moving.numbers:
-            motion = moving.motions[number - 1]
-            assert motion is not None
-            motion.check(np.linspace(start, end, MOMENTS + 1) if end > start else np.full(1, start))
-        for time in path:
-            if (meeting := self.meeting(time)) is not None:
-                raise BadInput(meeting)
-            if step is not None and (spacings := moving.spacings(time, time + step)) > FARTHEST:
-                raise BadInput(
-                    f"time.step = {step:g}: at time {time:g} the surface of a body moves {spacings:.3g} spacings in it,"
-                    f" of which {FARTHEST:g} are allowed; give one of {moving.longest(time, step):.3g} or less, or"
-                    " time.cfl in its place"
-                )
+    def moved(self, before: float, now: float) -> float:
+        return self.moving.spacings(before, now)
 
     def meeting(self, time: float) -> str | None:
-        """Return a collision at a time, as text with the remedy, or None."""
         solids = self.moving.solids(time)
         for number in self.moving.numbers:
             for face, kind in self.sides.items():
@@ -71,20 +150,6 @@ class Surroundings:
                     )
         return None
 
-    @contextmanager
-    def followed(self, time: float) -> Iterator[None]:
-        """Check the paths up to a time after the body of the context, while the device computes. If the body fails
-        without the loss of a worker, a collision is the cause.
-        """
-        try:
-            yield
-        except Lost:
-            raise
-        except RunFailed:
-            self.follow(time)
-            raise
-        self.follow(time)
-
     def follow(self, time: float) -> None:
         """Raise RunFailed if a body meets an object at a time, or is outside the expected cells."""
         for number in self.moving.numbers:
@@ -95,8 +160,7 @@ class Surroundings:
                     " expected in, which follow from its places at some moments of the run: it moves too fast for them;"
                     " give the length of the run by time.steps with time.cfl, and it is expected in all cells"
                 )
-        if (meeting := self.meeting(time)) is not None:
-            raise RunFailed(meeting)
+        super().follow(time)
 
     def _beyond(self, solids: Solids, number: int, face: str, kind: str, time: float) -> str | None:
         (axis, high), grid, moving = frame(face), solids.grid, self.moving
