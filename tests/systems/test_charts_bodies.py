@@ -105,7 +105,7 @@ def test_the_force_on_bodies_and_walls_balances_a_body_force(tmp_path):
     tables = case(DRIVEN, time={"steady": 1e-8, "steps": 60})
     post, wall = forces(tmp_path / "run", tables, "post", "y_min")
     sim = RunSetup(tables, (1, 1, 1))
-    fluid = sim.system.bodies.fields(sim.domain.boxes[0], ["fluid"], 1.0)["fluid"].sum() * 0.1**2
+    fluid = sim.system.bodies.at(0.0).fields(sim.domain.boxes[0], ["fluid"], 1.0)["fluid"].sum() * 0.1**2
     assert post[0] + wall[0] == pytest.approx(0.2 * fluid, rel=1e-6)
     assert post[0] > 0.1
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -30,17 +31,14 @@ LAYER = (1, 1, 1)
 
 @dataclass(frozen=True, eq=False)
 class ChartBodies:
-    """The obstacles of a case in the cells of a domain at a `time`, with their images beyond periodic sides. Lengths of
-    fields are in the `unit` of the model.
-    """
+    """The obstacles of a case in the cells of a domain, as they are given."""
 
     case: Case
     domain: ChartDomain
-    time: float = 0.0
 
-    def at(self, time: float) -> ChartBodies:
+    def at(self, time: float) -> PlacedBodies:
         """Return the bodies at a time."""
-        return replace(self, time=time) if self.moving else self
+        return _placed(self, time if self.moving else 0.0)
 
     @cached_property
     def motions(self) -> tuple[RigidMotion | None, ...]:
@@ -55,12 +53,6 @@ class ChartBodies:
             for number, obstacle in enumerate(self.case.obstacles, start=1)
             if obstacle.motion
         }
-
-    @cached_property
-    def shapes(self) -> tuple[Pointwise, ...]:
-        """The shapes at the time."""
-        moving = zip(self.at_rest, self.motions, strict=True)
-        return tuple(Placed(one, motion.pose(self.time)) if motion else one for one, motion in moving)
 
     @cached_property
     def at_rest(self) -> tuple[Pointwise, ...]:
@@ -82,12 +74,12 @@ class ChartBodies:
     def points(self) -> dict[str, Vector]:
         """The reference point of the moment of each named body: by default the middle of the box around it in the grid.
         """
-        low, high = self._ends
-        points = {}
+        low, high = self.ends
+        points, shapes = {}, self.at(0.0).shapes
         for name in self.names:
             of = [n for n, obstacle in enumerate(self.case.obstacles) if obstacle.name == name]
             given = [self.case.obstacles[n].moment_about for n in of if self.case.obstacles[n].moment_about is not None]
-            ends = np.array([self.shapes[n].bounds for n in of])
+            ends = np.array([shapes[n].bounds for n in of])
             middle = (np.clip(ends[:, 0].min(axis=0), low, high) + np.clip(ends[:, 1].max(axis=0), low, high)) / 2
             points[name] = next((point for point in given if point), triple(middle.tolist()))
         return points
@@ -103,28 +95,48 @@ class ChartBodies:
             if isinstance(one, Sphere) or (isinstance(one, Cylinder) and motion and motion.axis == one.axis):
                 points.append(np.array([one.centre]))
             else:
-                points.append(corners(*np.where(np.isfinite(one.bounds), one.bounds, self._ends).tolist()))
+                points.append(corners(*np.where(np.isfinite(one.bounds), one.bounds, self.ends).tolist()))
         return points
 
     @cached_property
-    def _ends(self) -> np.ndarray:
+    def ends(self) -> np.ndarray:
         """The lowest and the highest coordinates of the grid."""
         points = np.concatenate([chart.vertices.reshape(3, -1) for chart in self.domain.grid.charts], axis=1)
         return np.stack([points.min(axis=1), points.max(axis=1)])
+
+
+@lru_cache(maxsize=8)
+def _placed(bodies: ChartBodies, time: float) -> PlacedBodies:
+    """See `ChartBodies.at`. Cached: all boxes of a block use the same shapes."""
+    return PlacedBodies(bodies, time)
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedBodies:
+    """Bodies at a `time`, with their images beyond periodic sides. Lengths of fields are in the `unit` of the model."""
+
+    given: ChartBodies
+    time: float
+
+    @cached_property
+    def shapes(self) -> tuple[Pointwise, ...]:
+        """The shapes at the time."""
+        moving = zip(self.given.at_rest, self.given.motions, strict=True)
+        return tuple(Placed(one, motion.pose(self.time)) if motion else one for one, motion in moving)
 
     @cached_property
     def _images(self) -> tuple[tuple[Vector, ...], ...]:
         """The displacements of each shape that continue it beyond periodic sides, if it is bounded along them: to the
         image nearest to the middle of the grid, and to its neighbours.
         """
-        seams = self.domain.grid.seams
+        seams = self.given.domain.grid.seams
         periods = sorted({tuple(abs(x) for x in seam.translation) for seam in seams if any(seam.translation)})
-        found = []
+        found, ends = [], self.given.ends
         for one in self.shapes:
             low, high = one.bounds
             bounded = [all(math.isfinite(low[a]) and math.isfinite(high[a]) for a in range(3) if p[a]) for p in periods]
             ways = np.reshape([p for p, within in zip(periods, bounded, strict=True) if within], (-1, 3))
-            away = (np.where(np.isfinite([low, high]), [low, high], self._ends) - self._ends).mean(axis=0)
+            away = (np.where(np.isfinite([low, high]), [low, high], ends) - ends).mean(axis=0)
             nearest = -np.rint(ways @ away / (ways**2).sum(axis=1))
             moves = ((nearest + n) @ ways for n in product((0, 1, -1), repeat=len(ways)))
             found.append(tuple(triple(move.tolist()) for move in moves) if len(ways) else ((0.0, 0.0, 0.0),))
@@ -149,13 +161,13 @@ class ChartBodies:
 
     def solid(self, box: Box) -> np.ndarray:
         """Return the mask [z, y, x] of the cells of a box with their centre in a body."""
-        return self.inside(*centres(self.domain.at_rest(box)))
+        return self.inside(*centres(self.given.domain.at_rest(box)))
 
     def fields(self, box: Box, names: Collection[str], unit: float) -> dict[str, np.ndarray]:
         """Return some of the fields of surfaces in the cells of a box, ghost cells included."""
-        chart = self.domain.boxes[self.domain.chart_of(box)]
+        chart = self.given.domain.boxes[self.given.domain.chart_of(box)]
         wide = box.expand(LAYER, LAYER) & chart.grow(GHOST)
-        cells, inner = CutCells.of(self.domain.at_rest(wide), self.inside), box & chart
+        cells, inner = CutCells.of(self.given.domain.at_rest(wide), self.inside), box & chart
         values: dict[str, np.ndarray] = {}
         if APERTURE in names:
             values[APERTURE] = np.moveaxis(np.moveaxis(cells.open, 2, 0)[:, *box.slices(wide.lo)], 0, 2)
@@ -180,14 +192,14 @@ class ChartBodies:
     def _move(self, cells: CutCells, walls: np.ndarray, inner: Box) -> None:
         """Add the velocities of moving surfaces to the walls [value, z, y, x] of the cells of a box."""
         owner = self._owners(inner)
-        for name, motion in self.moving.items():
-            own = owner == 1 + self.names.index(name)
+        for name, motion in self.given.moving.items():
+            own = owner == 1 + self.given.names.index(name)
             walls[14:, own] = wall_motion(cells, walls, rigid_velocity(motion, self.time))[:, own]
 
     def _owners(self, box: Box) -> np.ndarray:
         """Return the number of the named body in or next to each cell, from 1, or 0."""
-        wide = box.expand(LAYER, LAYER) & self.domain.boxes[self.domain.chart_of(box)].grow(GHOST)
-        corners = self.number(*self.domain.at_rest(wide))
+        wide = box.expand(LAYER, LAYER) & self.given.domain.boxes[self.given.domain.chart_of(box)].grow(GHOST)
+        corners = self.number(*self.given.domain.at_rest(wide))
         for axis in range(3):
             corners = np.maximum(np.delete(corners, 0, axis), np.delete(corners, -1, axis))
         numbers = corners.copy()
@@ -195,7 +207,7 @@ class ChartBodies:
             after, before = np.swapaxes(numbers, 0, axis), np.swapaxes(corners, 0, axis)
             after[1:] = np.maximum(after[1:], before[:-1])
             after[:-1] = np.maximum(after[:-1], before[1:])
-        of = [0, *(1 + self.names.index(o.name) if o.name else 0 for o in self.case.obstacles)]
+        of = [0, *(1 + self.given.names.index(o.name) if o.name else 0 for o in self.given.case.obstacles)]
         return np.array(of, np.uint8)[numbers[box.slices(wide.lo)]]
 
 

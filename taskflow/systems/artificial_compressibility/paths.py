@@ -75,20 +75,20 @@ class ChartPaths(BodyPaths):
         return float(max(squares)) ** 0.5 / self.bodies.domain.thickness[0]
 
     def meeting(self, time: float) -> str | None:
-        bodies, grid = self.bodies.at(time), self.bodies.domain.grid
-        labels = [obstacle.name or f"obstacles[{n}]" for n, obstacle in enumerate(bodies.case.obstacles, start=1)]
-        for number, (motion, label) in enumerate(zip(bodies.motions, labels, strict=True), start=1):
+        placed, grid = self.bodies.at(time), self.bodies.domain.grid
+        labels = [obstacle.name or f"obstacles[{n}]" for n, obstacle in enumerate(self.bodies.case.obstacles, start=1)]
+        for number, (motion, label) in enumerate(zip(self.bodies.motions, labels, strict=True), start=1):
             if motion is None:
                 continue
             at = f'obstacles[{number}].motion: at time {time:g} "{label}"'
             near = []
             for chart in grid.charts:
-                own = bodies.contains(number, *chart.vertices)
-                if motion.angle.varies and (own != bodies.shapes[number - 1].contains(*chart.vertices)).any():
+                own = placed.contains(number, *chart.vertices)
+                if motion.angle.varies and (own != placed.shapes[number - 1].contains(*chart.vertices)).any():
                     return f"{at} turns across a periodic side; give it a place without an image, or no angle"
                 near.append(_around(own))
                 for other, name in enumerate(labels, start=1):
-                    if name != label and (near[-1] & bodies.contains(other, *chart.vertices)).any():
+                    if name != label and (near[-1] & placed.contains(other, *chart.vertices)).any():
                         return f'{at} comes nearer than {APART} cells to "{name}"; leave more between them'
             if not any(cells.any() for cells in near):
                 return f"{at} is outside of the grid; end its way before that"

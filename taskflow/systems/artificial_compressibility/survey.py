@@ -39,7 +39,7 @@ def survey(bodies: ChartBodies, sides: tuple[Side, ...]) -> Survey:
     found.check()
     _check_openings(bodies, sides)
     point = bodies.case.own.pressure_at
-    if point is not None and bodies.inside(*np.reshape(point, (3, 1))).any():
+    if point is not None and bodies.at(0.0).inside(*np.reshape(point, (3, 1))).any():
         raise BadInput(f"method.pressure_at = {list(point)}: the point is in a body; give a point in the fluid")
     parts = tuple(found.part(name) for name in bodies.names)
     gaps = [part.gap for part in map(found.part, found.groups) if part.gap is not None]
@@ -53,7 +53,7 @@ class _Found:
     """Sizes and gaps of bodies in the charts examined so far. Obstacles of one name are one group."""
 
     def __init__(self, bodies: ChartBodies) -> None:
-        self.bodies = bodies
+        self.bodies, self._placed = bodies, bodies.at(0.0)
         labels = [obstacle.name or f"obstacles[{n}]" for n, obstacle in enumerate(bodies.case.obstacles, start=1)]
         self.groups = tuple(dict.fromkeys(labels))
         self._of = np.array([0, *(1 + self.groups.index(label) for label in labels)])
@@ -65,7 +65,7 @@ class _Found:
 
     def look(self, chart: int, vertices: np.ndarray) -> None:
         points = centres(vertices)
-        numbers = self._of[self.bodies.number(*points)]
+        numbers = self._of[self._placed.number(*points)]
         self._refuse_overlaps(points, numbers)
         self.count += np.bincount(numbers.ravel(), minlength=self.count.size)
         volumes = cell_volumes(vertices)
@@ -82,7 +82,7 @@ class _Found:
 
     def _refuse_overlaps(self, points: np.ndarray, numbers: np.ndarray) -> None:
         for n, group in enumerate(self._of[1:], start=1):
-            common = self.bodies.contains(n, *points) & (numbers != group)
+            common = self._placed.contains(n, *points) & (numbers != group)
             if common.any():
                 at = ", ".join(f"{x[common][0]:.4g}" for x in points)
                 other = self.groups[numbers[common][0] - 1]
@@ -132,7 +132,7 @@ def _check_openings(bodies: ChartBodies, sides: tuple[Side, ...]) -> None:
     for side in sides:
         for patch in grid.sides[side.name] if side.kind.permeable else ():
             points = grid.charts[patch.chart].at(patch.vertices)
-            covered = bodies.number(*points)
+            covered = bodies.at(0.0).number(*points)
             if covered.any():
                 number = int(covered[covered != 0][0])
                 raise BadInput(

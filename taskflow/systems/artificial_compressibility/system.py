@@ -118,7 +118,7 @@ class CompressibilitySystem(System):
 
     @property
     def solid(self) -> Callable[[Box], np.ndarray] | None:
-        return None if self.bodies is None or self.bodies.moving else self.bodies.solid
+        return None if self.bodies is None or self.bodies.moving else self.bodies.at(0.0).solid
 
     @property
     def moving(self) -> None:
