@@ -31,7 +31,7 @@ LAYER = (1, 1, 1)
 
 @dataclass(frozen=True, eq=False)
 class ChartBodies:
-    """The obstacles of a case in the cells of a domain, as they are given."""
+    """The obstacles of a case in the cells of a domain, at rest and by their motions."""
 
     case: Case
     domain: ChartDomain
