@@ -9,10 +9,11 @@ import pytest
 from docs.performance import two_phase as report
 from docs.performance.two_phase_goals import GOALS
 from examples.papers.zaspel_griebel_2011 import step
-from examples.papers.zaspel_griebel_2011.bubble import Bubble
+from examples.papers.zaspel_griebel_2011.bubble import Bubble, Rise
 from examples.papers.zaspel_griebel_2011.step import halved
 from taskflow.bench.steps import Pressure
 from taskflow.common.errors import BadInput
+from taskflow.runs.state.setup import RunSetup
 
 PAPER = "examples.papers.zaspel_griebel_2011"
 SCALING = ("--study", "scaling", "--shapes", "weak-128", "--counts", "1", "--scale", "16")
@@ -51,6 +52,12 @@ def test_the_bubble_is_in_the_tank(cells, lengths, centre):
     assert initial(x, y, z + 0.02) < 0 < initial(x, y, z + 0.04)
     assert abs(initial(x + 0.03, y, z)) < 1e-15
     assert (case.time.steps, case.pressure.tolerance, case.own.method) == (20, 1e-6, "levelset")
+
+
+@pytest.mark.parametrize("method", ["levelset", "vof"])
+def test_blocks_compute_the_initial_fields_of_each_method(method):
+    setup = RunSetup(Bubble(Pressure("multigrid", None, 1e-6), method=method).of((16, 16, 8), "double"), (1, 1, 1))
+    assert None not in Rise.of(setup).initial.profiles.values()
 
 
 def test_blocks_are_halves():

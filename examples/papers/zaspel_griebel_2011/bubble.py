@@ -18,7 +18,6 @@ from taskflow.bench.energy import EnergyMeter
 from taskflow.bench.steps import Pressure, flow_state
 from taskflow.bench.timing import SAMPLES, PassJob, nothing, rehearse, slowest
 from taskflow.cases import Case
-from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.source import override
 from taskflow.cases.timing.schedule import Clock, Tick
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
@@ -27,7 +26,7 @@ from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Location, Partition, Triple
 from taskflow.runtime.tasks import FACES, Launch, Program, Repeat, Roles, counts, plan
-from taskflow.systems.initial.fields import InitialFields
+from taskflow.systems.initial.fields import COMPUTED, InitialFields
 
 SIDE, RADIUS, HEIGHT = 0.2, 0.03, 0.06  # metres: longest side of the tank, the bubble, its centre above the floor
 STEPS = 20  # that the seed timed
@@ -119,7 +118,7 @@ class Rise:
     def of(cls, setup: RunSetup) -> Rise:
         """Those of a case whose initial fields are formulas."""
         assert isinstance(setup.model, TwoPhase)
-        fields = {name: p if isinstance(p, Expression) else None for name, p in setup.system.initial.items()}
+        fields = {name: p if isinstance(p, COMPUTED) else None for name, p in setup.system.initial.items()}
         initial = InitialFields(setup.grid.points, fields, Path(), setup.system.noise)
         return cls(setup.model, initial, setup.clock, setup.monitor)
 
