@@ -1,4 +1,4 @@
-"""The tables of the studies of Jacobsen & Senocak, made of results of `cavity` and of runs."""
+"""The tables of the studies of Jacobsen & Senocak, made of results of `cavity`."""
 
 from __future__ import annotations
 
@@ -29,13 +29,4 @@ def campaign(results: Sequence[Result]) -> ReportTable:
     return table
 
 
-def papers_case(results: Sequence[Result]) -> ReportTable:
-    """The cavity of the papers, run to its end: results of `run`."""
-    table = ReportTable("cells", "GPUs")
-    for result, row in rows_of(results, "run"):
-        columns = {"10^9 cell-steps/s": shown(row["cells_per_second"], 1e-9), "overlap": row["overlap"] or ""}
-        table.put((times(row["cells"]), str(row["blocks"])), columns, result)
-    return table
-
-
-TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {"campaign": campaign, "papers_case": papers_case}
+TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {"campaign": campaign}

@@ -55,14 +55,16 @@ def report(
 
 
 def read(paths: Sequence[Path]) -> list[Result]:
-    """The results in these files. Raises BadInput where a file cannot be read or is none that a benchmark wrote."""
+    """The results in these files. Raises BadInput where a file cannot be read, or lacks what a benchmark writes."""
     results = []
     for path in paths:
         try:
             result = read_report(path)
         except OSError as error:
             refuse(f"{path}: cannot be read ({error.strerror or error}); give files that a benchmark wrote with -o")
-        if missing := {"benchmark", "git_commit", "started", "command", "gpu", "results"} - result.keys():
+        missing = {"benchmark", "gpu", "results"} - result.keys()
+        missing |= {name for name in ("git_commit", "started", "command") if not result.get(name)}
+        if missing:
             refuse(f"{path}: has no {', '.join(sorted(missing))}; give files that a benchmark wrote with -o")
         results.append(result)
     return results

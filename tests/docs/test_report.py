@@ -45,8 +45,7 @@ def test_the_page_has_all_five_tables():
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
 def test_results_carry_machine_date_commit_and_command(path):
-    """Where nobody noted one it is null: it is there all the same."""
-    result = json.loads(path.read_text())
+    [result] = report.read([path])
     assert set(result) >= SOURCE
     assert result["gpu"] or (result["processor"] and result["threads"])
 
@@ -89,11 +88,19 @@ def test_of_two_results_the_newer_one_counts(start, here):
 
 
 def test_numbers_that_nobody_noted_are_left_out(start, here):
-    result = {**STEP, "git_commit": None, "started": None, "command": None, "copy_bandwidth": None}
     row = {**ROW, "seconds": [1e-3, 2.5e-3], "share_of_copy": None, "divergence": None}
-    lines = made(start, here, {**result, "results": [row], "remark": "A remark"})
+    lines = made(start, here, {**STEP, "copy_bandwidth": None, "results": [row], "remark": "A remark"})
     assert "| cavity | 64^3 | fft | single | 100 | 1 to 2.5 | 0.262 | 1 | 1 |" in lines
-    assert "1. A GPU, date, commit and command not recorded. A remark" in lines
+    assert any(line.endswith("`. A remark") for line in lines)
+
+
+@pytest.mark.parametrize("name", ["git_commit", "started", "command"])
+def test_results_need_their_commit_date_and_command(start, here, name):
+    (here / "a.json").write_text(json.dumps({**STEP, "results": [ROW], name: None}))
+    told = start("docs.performance.report", "a.json")
+    assert (told.exit_code, told.stderr) == (
+        2, f"Error: a.json: has no {name}; give files that a benchmark wrote with -o\n",
+    )  # fmt: skip
 
 
 def test_the_efficiency_of_a_step_is_that_against_one_gpu(start, here):
