@@ -79,6 +79,21 @@ def test_energy_has_a_column_where_it_is_known(measured, capsys, tmp_path):
 
 
 @pytest.mark.slow
+def test_shares_of_a_solution(measured):
+    """One Jacobi sweep sends one face of doubles: 30 of them, 32 x 32 cells each."""
+    told, result = measured("cavity", "--study", "shares", "--shapes", "1d", "--counts", "2", "--scale", 16, *STEPS)
+    assert "the paper  copies at 1.82 GB/s, messages at 406 MB/s" in told
+    alone, two = result["results"]
+    assert (alone["messages"], alone["sent"], alone["rates"]) == (0, 0, {"copy": None, "communication": None})
+    assert (two["messages"], two["sent"]) == (30, 30 * 32 * 32 * 8)
+    for row in (alone, two):
+        assert list(row["shares"]) == ["compute", "copy", "communication", "rest"]
+        assert sum(row["shares"].values()) == pytest.approx(1)
+    for kind, rate in two["rates"].items():
+        assert rate == pytest.approx(two["sent"] / (two["shares"][kind] * two["seconds"]))
+
+
+@pytest.mark.slow
 def test_memory(measured):
     told, result = measured("cavity", "--study", "memory", "--counts", "2,4", "--precision", "single")
     assert "1 block " in told

@@ -13,6 +13,7 @@ from examples.papers.jacobsen_senocak_2013.convergence import METHODS, Compariso
 from examples.papers.jacobsen_senocak_2013.heated import RAYLEIGH, draw_heated, measure_heated, show_heated
 from examples.papers.jacobsen_senocak_2013.memory import measure_memory
 from examples.papers.jacobsen_senocak_2013.scaling import measure_cavity
+from examples.papers.jacobsen_senocak_2013.shares import measure_shares
 from examples.papers.measuring import one_overlap
 from taskflow.bench.app import start, studies
 from taskflow.bench.options import (
@@ -36,11 +37,13 @@ from taskflow.bench.tables import present
 
 UNUSED = {  # the options that a study does not use
     "scaling": ("largest", "sizes", "methods", "decades"),
+    "shares": ("largest", "sizes", "methods", "decades", "price", "picture"),
     "memory": ("sizes", "methods", "decades", "shapes", "scale", "workers", "picture"),
     "pressure": (
         "largest", "shapes", "scale", "workers", "solver", "iterations", "tolerance", "settings", "price", "warm",
     ),
 }  # fmt: skip
+SINGLE = "pressure", "shares"  # studies of one overlap
 RUNS = "warm", "price", "overlap", "seconds", "graphs"  # of the study of memory, if it runs something
 
 
@@ -53,10 +56,11 @@ def cavity(
     *,
     context: typer.Context,
     study: Annotated[
-        Literal["scaling", "memory", "pressure"],
+        Literal["scaling", "shares", "memory", "pressure"],
         typer.Option(
-            help="Scaling, weak and strong; what a step takes of memory, and the largest case that fits; or the time of"
-            " pressure solvers against the residual that they leave."
+            help="Scaling, weak and strong; the shares of computation, copies and messages in the solution for the"
+            " pressure; what a step takes of memory, and the largest case that fits; or the time of pressure solvers"
+            " against the residual that they leave."
         ),
     ] = "scaling",
     growing: GrowthOptions,
@@ -64,7 +68,8 @@ def cavity(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Of {', '.join(OVERLAPS)}, with commas; or all. Default: all, and none with --study pressure.",
+            help=f"Of {', '.join(OVERLAPS)}, with commas; or all. Default: all, and none with --study pressure and"
+            " shares.",
         ),
     ] = None,
     solving: PressureOptions,
@@ -100,15 +105,18 @@ def cavity(
     if study == "memory" and not largest:
         refuse_unused(context, "by the study memory without --largest", *RUNS)
     device, output, growth = timing.device, timing.output, growing.growth
-    conditions = timing.conditions(overlap or ("none" if study == "pressure" else "all"))
-    if study == "pressure":
-        one_overlap(conditions, "the study pressure")
+    conditions = timing.conditions(overlap or ("none" if study in SINGLE else "all"))
+    if study in SINGLE:
+        one_overlap(conditions, f"the study {study}")
     flow = Flow("cavity", solving.pressure, warm, price, tuple(settings))
     if study == "pressure":
         along = ascending(sizes, "--sizes", "cells") if sizes else None
         comparison = Comparison(along, chosen("--methods", methods, tuple(METHODS)), decades)
         solve = partial(measure_convergence, device, comparison, growth, conditions)
         present("pressure", solve, tables.show_convergence, output, tables.draw_convergence, picture)
+    elif study == "shares":
+        divide = partial(measure_shares, device, growth, conditions, flow, timing.workers)
+        present("shares", divide, tables.show_shares, output)
     elif study == "memory":
         measure = partial(measure_memory, device, growth, conditions, flow, largest=largest)
         present("memory", measure, tables.show_memory, output)
@@ -120,9 +128,9 @@ def cavity(
 @app.command()
 def heated(
     *,
-    rayleigh: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"Of {', '.join(RAYLEIGH)}, with commas.")
-    ] = ",".join(RAYLEIGH),
+    rayleigh: Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(RAYLEIGH)}, with commas.")] = ",".join(
+        RAYLEIGH
+    ),
     cells: Annotated[
         str | None, typer.Option(metavar="N|XxYxZ", help="Default: those of the papers, 128x16x128 and 256x16x256.")
     ] = None,

@@ -8,6 +8,7 @@ import typer
 
 from taskflow.bench.projection.step import show_steps, solved
 from taskflow.bench.tables import (
+    Columns,
     Result,
     Units,
     about,
@@ -23,6 +24,8 @@ from taskflow.bench.tables import (
 from taskflow.common.units import plural, size
 from taskflow.terminal.format import say, table
 
+KINDS = {"copy": "copies", "communication": "messages"}  # of a profile, as the paper names them
+
 
 def show_cavity(result: Result) -> None:
     """Print the result of `measure_cavity`."""
@@ -32,6 +35,27 @@ def show_cavity(result: Result) -> None:
         papers = result["papers"].get(shape) if rows[0]["flops"] is not None else None
         typer.echo(shape + (f" (the papers: {papers / 1e12:.1f} TFLOPS on 256 GPUs)" if papers else ""))
         listed(rows, [{**units.speed(row), **scaled(row), **units.costs(row)} for row in rows])
+
+
+def show_shares(result: Result) -> None:
+    """Print the result of `measure_shares`."""
+    say(
+        f"Shares of the solution for the pressure of a step of the lid-driven cavity, {solved(result)}",
+        [
+            ("number", "of messages of the busiest block in a solution, and what they carry"),
+            ("GB/s", "what they carry over the time of copies and over the time of messages"),
+            ("the paper", ", ".join(f"{KINDS[kind]} at {size(rate)}/s" for kind, rate in result["paper"].items())),
+        ],
+    )
+    for shape, rows in by("shape", result["results"]).items():
+        typer.echo(shape)
+        listed(rows, [{"ms": number(row["seconds"] * 1e3), **_divided(row)} for row in rows])
+
+
+def _divided(row: Result) -> Columns:
+    shares = {KINDS.get(kind, kind): share(part) for kind, part in row["shares"].items()}
+    rates = {f"{KINDS[kind]} GB/s": number(rate and rate * 1e-9) for kind, rate in row["rates"].items()}
+    return {**shares, "number": str(row["messages"]), "sent": size(row["sent"]), **rates}
 
 
 def show_memory(result: Result) -> None:
