@@ -563,6 +563,15 @@ def test_no_compiler_is_bad_input_that_names_the_remedy(cache, tmp_path, monkeyp
         run_smooth(smooth_task(tmp_path), cpu())
 
 
+def test_a_compiler_that_hangs_is_bad_input(cache, tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_host, "LIMIT", 0.2)
+    (slow := tmp_path / "slow").write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o700)
+    monkeypatch.setenv("CXX", str(slow))
+    with pytest.raises(BadInput, match=r"slow: has not ended in .* minutes; try again, or set CXX"):
+        run_smooth(smooth_task(tmp_path), cpu())
+
+
 def test_cxx_names_the_compiler(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler -O2")
     with pytest.raises(BadInput, match="CXX='no-such-compiler -O2' does not run"):
