@@ -55,7 +55,8 @@ def divided(
     pieces = _dealt(boxes, blocks, atlas.ghost, multiple)
     if not all(pieces):
         most = sum(1 for block in pieces if block)
-        problem = f": {len(atlas.charts)} charts make pieces for {most} blocks at most"
+        whole = "" if multiple == (1, 1, 1) else f" in multiples of {multiple[0]} x {multiple[1]} x {multiple[2]} cells"
+        problem = f": {len(atlas.charts)} charts make pieces{whole} for {most} blocks at most"
         raise BadArgument("blocks", str(blocks), problem, f"use 1 to {most}")
     return tuple(map(tuple, pieces))
 

@@ -42,6 +42,7 @@ class Causes(Outlook):
         """True if a fluid at rest stays at rest."""
         model, onset = self._model, self.onset
         driven = model.buoyancy is not None or self._fall > 0 or model.forces or onset.acceleration or onset.jerk
+        driven = driven or any(side.drives for _, side in all_conditions(model.boundaries))
         return not driven and not self._inflows.varies and not timed_numbers(self._sim.case)
 
     @property

@@ -36,7 +36,7 @@ class Scale:
 
 
 BEYOND = Scale(math.inf)
-"""The scale of quantities with forces by formulas, whose effect is unknown."""
+"""The scale of quantities with forces by formulas, or sides of other packages, whose effect is unknown."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def scales(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> Scales:
     if model.heat:
         carried["T"] = _heat(sim, model, inflows, model.heat)
     carried |= {force.on: BEYOND for force in model.forces if force.on in carried}
-    if any(force.on in VELOCITY for force in model.forces):
+    if any(force.on in VELOCITY for force in model.forces) or any(side.drives for _, side in sides):
         speed = BEYOND
     opened = any(side.permeable for _, side in sides)
     kept = any(mean is not None for mean in model.driving.means)
