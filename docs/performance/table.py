@@ -82,17 +82,15 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def source(result: Result) -> str:
-    """Machine, date, commit and command of a result, as text, and which of them were not recorded."""
+    """Return the machine of a result and, if recorded, its date, commit, command and copy bandwidth, as text."""
     words = result["command"] or ()
-    facts = {
-        "date": (result["started"] or "")[:16].replace("T", " "),
-        "commit": f"commit {brief(result['git_commit'])}" if result["git_commit"] else "",
-        "command": f"`{' '.join(words if words[0] == 'python' else ['taskflow', *words[1:]])}`" if words else "",
-    }
-    copy = f"copy {size(result['copy_bandwidth'])}/s" if result.get("copy_bandwidth") else ""
-    *some, last = ["", *(name for name, text in facts.items() if not text)]
-    missing = f"{' and '.join(filter(None, (', '.join(filter(None, some)), last)))} not recorded" if last else ""
-    parts = where(result), *facts.values(), copy, missing
+    parts = [
+        where(result),
+        (result["started"] or "")[:16].replace("T", " "),
+        f"commit {brief(result['git_commit'])}" if result["git_commit"] else "",
+        f"`{' '.join(words if words[0] == 'python' else ['taskflow', *words[1:]])}`" if words else "",
+        f"copy {size(result['copy_bandwidth'])}/s" if result.get("copy_bandwidth") else "",
+    ]
     return ", ".join(filter(None, parts)) + (f". {result['remark']}" if result.get("remark") else "")
 
 

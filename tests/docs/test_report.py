@@ -93,7 +93,7 @@ def test_numbers_that_nobody_noted_are_left_out(start, here):
     row = {**ROW, "seconds": [1e-3, 2.5e-3], "share_of_copy": None, "divergence": None}
     lines = made(start, here, {**result, "results": [row], "remark": "A remark"})
     assert "| cavity | 64^3 | fft | single | 100 | 1 to 2.5 | 0.262 | 1 | 1 |" in lines
-    assert "1. A GPU, date, commit and command not recorded. A remark" in lines
+    assert "1. A GPU. A remark" in lines
 
 
 def test_the_efficiency_of_a_step_is_that_against_one_gpu(start, here):
