@@ -14,7 +14,7 @@ import pytest
 import taskflow as tf
 from taskflow.cases.timing.schedule import Pause, Tick
 from taskflow.common.errors import BadInput, Interrupted, RunFailed
-from taskflow.runs.interactive.session import Callback, Callbacks
+from taskflow.runs.interactive.callbacks import Callback, Callbacks
 from taskflow.runtime.cluster import embedded
 from tests.cases import two_phases
 from tests.cases.on_charts import CYLINDER, LID, TURNED

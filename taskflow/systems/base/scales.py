@@ -18,7 +18,8 @@ from taskflow.flow.model import VELOCITY
 from taskflow.systems.base.domain import PartitionedCase
 from taskflow.systems.base.timed import largest as largest_in_time
 from taskflow.systems.initial.fields import largest
-from taskflow.systems.initial.inflow import Inflows, times_of
+from taskflow.systems.initial.inflow import Inflows
+from taskflow.systems.initial.side_profiles import times_of
 
 SIDES = 6  # of a cell, through which heat may come
 
