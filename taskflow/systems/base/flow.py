@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar
 
-from taskflow.cases.case import all_fields
+from taskflow.cases.checks import all_fields
 from taskflow.cases.formulas.noise import SPECTRA, RandomVelocity
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.tables.grid import narrowest
