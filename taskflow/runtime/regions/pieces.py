@@ -62,7 +62,7 @@ def divided(
 
 
 def complete(pieces: Sequence[Box], charts: Sequence[Box]) -> bool:
-    """Whether the pieces are the cells of the charts, each once."""
+    """Return True if the pieces cover the cells of the charts, each once."""
     inside = [sum(piece.volume for piece in pieces if piece in chart) for chart in charts]
     axis = max(range(3), key=lambda a: len({piece.lo[a] for piece in pieces}))
     row = sorted(pieces, key=lambda piece: piece.lo[axis])

@@ -32,7 +32,7 @@ Drive = Literal["velocity", "pressure", "force", "temperature", "heat flux", "he
 @dataclass(frozen=True)
 class Term:
     """A value of the case by its key, such as "boundaries.z_max.velocity[1]", and its factor. `drive` is the way in
-    which it can set a fluid in motion; None if it cannot. `number` is its axis, or the number of a source, from 0.
+    which it can set a fluid in motion, None if it cannot. `number` is its axis, or the number of a source, from 0.
     """
 
     key: str

@@ -130,4 +130,4 @@ class LogProfile:
 
 
 SideProfile = Timed | Column | EvenFunction | LogProfile
-"""A quantity on a side as a function of place and time; without `varies` it is the same at all times."""
+"""A quantity on a side as a function of place, and of time if it `varies`."""
