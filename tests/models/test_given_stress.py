@@ -9,8 +9,10 @@ from taskflow.output import tree
 from taskflow.runs.state.setup import RunSetup
 from tests.flows import compute
 from tests.models.given_stress import GivenStress
+from tests.nvrtc import messages
 from tests.runs.going_on import go
 from tests.runs.test_charts_run import assert_same_run
+from tests.test_gpu_texts import texts_of
 
 INNER, OUTER = 0.5, 1.5  # radii
 DOUBLE = {"machine": {"precision": "double", "device": "cpu"}}
@@ -69,6 +71,13 @@ def test_its_flow_is_driven():
     system = RunSetup(box(), (1, 1, 1)).system
     assert system.scales.driven
     assert not system.outlook.inert
+
+
+@pytest.mark.parametrize(("case", "task"), [(box, "sheared"), (lambda: annulus(8), "beyond_stress")], ids=["box", "annulus"])
+def test_its_kernels_compile_for_gpus(case, task):
+    own = [text for text in texts_of(case()) if task in text]
+    assert own
+    assert [message for text in own if (message := messages(text))] == []
 
 
 @pytest.mark.slow
