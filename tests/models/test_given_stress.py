@@ -73,7 +73,9 @@ def test_its_flow_is_driven():
     assert not system.outlook.inert
 
 
-@pytest.mark.parametrize(("case", "task"), [(box, "sheared"), (lambda: annulus(8), "beyond_stress")], ids=["box", "annulus"])
+@pytest.mark.parametrize(
+    ("case", "task"), [(box, "sheared"), (lambda: annulus(8), "beyond_stress")], ids=["box", "annulus"]
+)
 def test_its_kernels_compile_for_gpus(case, task):
     own = [text for text in texts_of(case()) if task in text]
     assert own

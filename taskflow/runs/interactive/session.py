@@ -214,7 +214,7 @@ class DrivenRun(RunRecords):
 
     @property
     def _pauses(self) -> str:
-        return f"at {self._moment}; the simulation pauses: go on with it, or close it"
+        return f"at {self._moment}; the simulation pauses: continue it, or close it"
 
     def _end(self, reason: str, came: signal.Signals | None = None) -> None:
         self._over = "it has failed"
