@@ -15,6 +15,7 @@ from taskflow.runs.directory.provenance import brief
 
 Labels = tuple[str, ...]
 WIDTH = 120  # characters of a line below a table
+MANY = 4
 
 
 class ReportTable:
@@ -37,25 +38,30 @@ class ReportTable:
     def markdown(self, sources: list[str]) -> str:
         """Return the table without empty columns, and add its sources to those of the page.
 
-        A column of one machine is omitted, too: the sources name it.
+        A column of one machine is omitted: the sources name it. In a table of `MANY` rows or more, the value that all
+        rows share, of a label or the source, is a line above it.
         """
         if not self._rows:
             return "No results."
         columns = [columns for row in self._rows.values() for _, columns in row.values()]
         filled = {name for texts in columns for name, text in texts.items() if text}
         names = [name for name in dict.fromkeys(name for texts in columns for name in texts) if name in filled]
-        first = int(self._labels[0] == "machine" and len({labels[0] for labels in self._rows}) == 1)
-        head = (*self._labels[first:], *names, "source")
-        lines = [_line(head), f"|{'---|' * len(head)}"]
+        rows = []
         for labels in sorted(self._rows, key=self._order):
             row = self._rows[labels].values()
             texts = {name: text for _, columns in row for name, text in columns.items() if text}
             own = [source(result) for result, _ in row]
             sources += dict.fromkeys(text for text in own if text not in sources)
-            numbers = sorted({sources.index(text) + 1 for text in own})
-            of = map(_extent, labels[first:])
-            lines.append(_line((*of, *(texts.get(name, "") for name in names), ", ".join(map(str, numbers)))))
-        return "\n".join(lines)
+            numbers = ", ".join(map(str, sorted({sources.index(text) + 1 for text in own})))
+            rows.append((*map(_extent, labels), *(texts.get(name, "") for name in names), numbers))
+        head = (*self._labels, *names, "source")
+        same = [n for n in (*range(len(self._labels)), -1) if len({row[n] for row in rows}) == 1]
+        alike = {head[n]: rows[0][n] for n in same if len(rows) >= MANY and head[n] != "machine" and rows[0][n]}
+        omitted = alike.keys() | {head[n] for n in same if head[n] == "machine"}
+        kept = [n for n, name in enumerate(head) if name not in omitted]
+        lines = [f"All rows: {', '.join(f'{name} {text}' for name, text in alike.items())}.", ""] if alike else []
+        lines += [_line([head[n] for n in kept]), f"|{'---|' * len(kept)}"]
+        return "\n".join([*lines, *(_line([row[n] for n in kept]) for row in rows)])
 
 
 def notes(sources: Sequence[str]) -> str:

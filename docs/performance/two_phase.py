@@ -4,37 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
+from typing import Any
 
 from docs.performance.table import ReportTable, results_of, rows_of, share, shown
-from docs.performance.two_phase_goals import (
-    GOALS,
-    SEED,
-    Row,
-    changed,
-    in_order,
-    overlap,
-    pressure,
-    reached,
-    told,
-)  # fmt: skip
 from examples.papers.zaspel_griebel_2011.tables import of_copy, tolerance
-from taskflow.bench.tables import Result, where
+from taskflow.bench.tables import Result, decided, where
 from taskflow.common.units import times
 
+SEED = (256, 256, 128)  # cells of the benchmark
 XEON, C2050 = 54828.0, 372827.0  # cells times steps per second: 20 steps in 51 minutes, and 6.8 times as fast
 PEAKS = {"NVIDIA H200": (34.0, 4.8), "NVIDIA H100 80GB HBM3": (34.0, 3.35)}  # TFLOPS (double), TB/s: data sheets
 SMALL = 0.01  # share of a step that a task has to take to be listed
 
+Row = dict[str, Any]
 
-def bubble_goals(results: Sequence[Result]) -> ReportTable:
-    """Return what was aimed at, and what was reached."""
-    table = ReportTable("what", "goal", "machine", order=lambda row: list(GOALS).index(row[0]))
-    for result, name, value in reached(results):
-        goal = GOALS[name]
-        met = value >= goal.bound if goal.least else value <= goal.bound
-        labels = name, f"{'at least' if goal.least else 'at most'} {goal.form(goal.bound)}", where(result)
-        table.put(labels, {"reached": goal.form(value), "met": "yes" if met else "no"}, result)
-    return table
+
+def pressure(result: Result) -> str:
+    """Return the solver and its settings."""
+    return ", ".join([result["pressure"], *(f"`{setting}`" for setting in result["settings"] if _of_solver(setting))])
+
+
+def changed(result: Result, row: Row) -> str:
+    """Return the other settings of the case and of the row."""
+    settings = [setting for setting in result["settings"] if not _of_solver(setting)]
+    return ", ".join(f"`{setting}`" for setting in (*row.get("settings", ()), *settings))
+
+
+def settings_of(result: Result) -> str:
+    """Return the solver, the changed settings and the precision."""
+    return ", ".join(filter(None, (pressure(result), changed(result, {}), result["precision"])))
+
+
+def _of_solver(setting: str) -> bool:
+    return setting.startswith("pressure.")
+
+
+def overlap(row: Row) -> str:
+    """Return how messages are overlapped; nothing for one block."""
+    return "" if row["blocks"] == 1 else f"{row['name']}{decided(row)}"
+
+
+def in_order(labels: tuple[str, ...]) -> Any:
+    """Return a key that sorts by machine, then by the number of cells."""
+    return labels[0], prod(int(n) for n in labels[1].split(" x ")), labels[2:]
 
 
 def bubble_machines(results: Sequence[Result]) -> ReportTable:
@@ -99,7 +111,7 @@ def bubble_sizes(results: Sequence[Result]) -> ReportTable:
             "nJ per cell-step": shown(row["joules_per_cell"], 1e9),
             "10^9 cell-steps per dollar": shown(row["cells_per_dollar"], 1e-9),
         }
-        table.put((where(result), told(result), times(row["cells"])), columns, result)
+        table.put((where(result), settings_of(result), times(row["cells"])), columns, result)
     return table
 
 
@@ -124,7 +136,7 @@ def bubble_parts(results: Sequence[Result]) -> ReportTable:
     table = ReportTable("machine", "cells", "blocks", "overlap", "solver", order=in_order)
     for result, row in rows_of(results, "two-phase shares"):
         columns = {"ms": shown(row["seconds"], 1e3), **{name: share(value) for name, value in row["parts"].items()}}
-        labels = where(result), times(row["cells"]), str(row["blocks"]), overlap(row), told(result)
+        labels = where(result), times(row["cells"]), str(row["blocks"]), overlap(row), settings_of(result)
         table.put(labels, columns, result)
     return table
 
@@ -185,7 +197,7 @@ def bubble_energy(results: Sequence[Result]) -> ReportTable:
 TABLES: Mapping[str, Callable[[Sequence[Result]], ReportTable]] = {
     one.__name__: one
     for one in (
-        bubble_goals, bubble_machines, bubble_steps, bubble_sizes, bubble_pressure, bubble_parts, bubble_tasks,
+        bubble_machines, bubble_steps, bubble_sizes, bubble_pressure, bubble_parts, bubble_tasks,
         bubble_scaling, bubble_energy,
     )
 }  # fmt: skip

@@ -1,23 +1,21 @@
-"""A whole case: built from tables, read from a file, written back, and asked by everyone else."""
+"""A case: built from tables, read from a file, written to one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from inspect import signature
-from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
+from taskflow.cases.checks import contradictions, derived, fields_of
 from taskflow.cases.language.problems import CaseError, Problem, shown, sparingly
-from taskflow.cases.language.table import Rule, Table, Text, document, entry, optional, table_in
+from taskflow.cases.language.table import Table, Text, document, entry, optional, table_in
 from taskflow.cases.source import locate, override, read
-from taskflow.cases.tables import magnitudes
 from taskflow.cases.tables.boundaries import Boundaries, Boundary
 from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output, Time, UnitsTable
 from taskflow.cases.tables.expressions import Expressions, ForcingTables, inlined, recordable
-from taskflow.cases.tables.grid import AXES, NOWHERE, GridTable, cells_fit
+from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.initial import Initial
 from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.method import (
@@ -52,7 +50,7 @@ from taskflow.flow.stability import StepLimit
 if TYPE_CHECKING:
     from taskflow.cases.keys import CaseKeys
 
-REST = StepLimit()  # of a schedule by which nobody steps
+REST = StepLimit()  # of a schedule without steps
 AT_REST = (0.0, 0.0, 0.0)
 NO_FLUID = FluidTable(viscosity=0.0)  # of a system that does not read [fluid]
 
@@ -124,7 +122,7 @@ class Case(TableValue):
         if not reads(system, "fluid"):
             values["fluid"] = NO_FLUID
         own = {system.table_name, *system.tables, *system.lists} if system else set()
-        broken = own - values.keys()  # what is wrong with them is said already
+        broken = own - values.keys()  # their problems are in the list
         try:
             super().__init__(**values)
             tables = dict(self)
@@ -132,8 +130,8 @@ class Case(TableValue):
             problems += (problem for problem in error.problems if problem.keys[0] not in broken)
             tables = _sound(values, problems)
         tables = {name: t for name, t in tables.items() if reads(system, name) and name not in broken}
-        known = tables | dict(_derived(tables, system))
-        problems += _contradictions(known, system)
+        known = tables | dict(derived(tables, system, Case.model_fields))
+        problems += contradictions(known, system, _kinds())
         problems += unsupported({name: tables[name] for name in tables if name in Case.model_fields}, system)
         if problems:
             raise CaseError(*elsewhere(problems, system, _kinds()))
@@ -153,12 +151,12 @@ class Case(TableValue):
     @field_validator("*", mode="wrap")
     @classmethod
     def _as_it_is(cls, value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-        """A table that has been read with the keys of a system stays."""
+        """Keep a table that has been read with the keys of a system."""
         return value if _is_read(value, replacements()) else handler(value)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        """Tables that are not known."""
+        """Yield unknown tables."""
         for name, value in values.items():
             known = isinstance(value, Table) or (isinstance(value, tuple) and all(isinstance(t, Table) for t in value))
             if name not in cls.model_fields and not known:
@@ -218,13 +216,13 @@ class Case(TableValue):
 
     @property
     def periodic(self) -> tuple[bool, bool, bool]:
-        """Whether x, y, z are periodic."""
+        """True for each of x, y, z that is periodic."""
         return self.boundaries.periodic
 
     @property
     def fields(self) -> tuple[str, ...]:
         """Names of the fields of snapshots."""
-        return _fields(dict(self), self.system)
+        return fields_of(dict(self), self.system)
 
     @property
     def recordable(self) -> tuple[str, ...]:
@@ -293,7 +291,7 @@ def _kinds() -> dict[str, type[Table]]:
 
 
 def _is_read(value: Any, kinds: tuple[type[Table], ...]) -> bool:
-    """Return whether a value is a table of one of these kinds, or a list of such tables."""
+    """Return True for a table of one of these kinds, or a list of such tables."""
     listed = isinstance(value, tuple) and value and all(isinstance(item, kinds) for item in value)
     return isinstance(value, kinds) or bool(listed)
 
@@ -305,62 +303,6 @@ def _sound(values: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, 
         kind: Any = field.annotation
         if table_in(kind) and name not in wrong and (name in values or not field.is_required()):
             value = values.get(name, field.default)
-            with suppress(ValidationError):  # a key that it misses stands elsewhere, of which that is said
+            with suppress(ValidationError):  # a missing key may be in another table, which is reported
                 tables[name] = value if _is_read(value, (Table,)) else TypeAdapter(kind).validate_python(value)
     return tables
-
-
-def _contradictions(known: Mapping[str, Any], system: Kind | None) -> Iterator[Problem]:
-    """All that tables, and what follows from them, say against each other. Rules of the projection's tables do not look
-    at those that a system reads with keys of its own.
-    """
-    own = {system.table_name: system.table, **system.tables, **system.lists} if system else {}
-    kinds = _kinds()
-    others = {name for name, kind in own.items() if name in kinds and not issubclass(kind, kinds[name])}
-    plain = {name: table for name, table in known.items() if name not in others}
-    rules = chain(*(kind.rules for name, kind in kinds.items() if name not in own))
-    for rule in chain(rules, magnitudes.RULES):
-        yield from _asked(rule, plain)
-    for rule in chain(*(kind.rules for kind in own.values())):
-        yield from _asked(rule, known)
-
-
-def _asked(rule: Rule, known: Mapping[str, Any]) -> Iterator[Problem]:
-    names = signature(rule).parameters
-    if all(name in known for name in names):
-        yield from rule(*(known[name] for name in names))
-
-
-def _derived(tables: Mapping[str, Any], system: Kind | None) -> Iterator[tuple[str, Any]]:
-    """All `tables`, the names of all `fields` and of all that is `recordable`, the `cells` wherever the domain is
-    periodic, the `staggered` grid.
-    """
-    yield "tables", tables
-    if "openings" in tables or not reads(system, "openings"):
-        yield "opened", tables.get("openings", ())
-    needed = {"heat", "scalars", "turbulence"}
-    if system is not None:
-        partly = {place.partition(".")[0] for place in system.supports.places}
-        needed = {system.table_name, *system.tables} | (partly & Case.model_fields.keys())
-    if needed <= tables.keys():
-        yield "fields", (fields := _fields(tables, system))
-        if system is not None:
-            yield "recordable", fields
-        elif "expressions" in tables:
-            yield "recordable", recordable(fields, tables["expressions"])
-    if system is not None:
-        yield from system.derived(tables)
-    if isinstance(grid := tables.get("grid"), GridTable) and not any(cells_fit(grid)):
-        yield "cells", grid.staggered(NOWHERE)
-        if "boundaries" in tables:
-            yield "staggered", grid.staggered(tables["boundaries"].periodic)
-
-
-def _fields(tables: Mapping[str, Any], system: Kind | None) -> tuple[str, ...]:
-    return system.fields(tables) if system is not None else all_fields(tables)
-
-
-def all_fields(tables: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the fields of the projection."""
-    carried, eddies = (scalar.name for scalar in tables["scalars"]), ("nu_t",) if tables["turbulence"] else ()
-    return ("u", "v", "w", "p", *(("T",) if tables["heat"] else ()), *carried, *eddies)

@@ -301,7 +301,7 @@ def _newest(loss: RunFailed, before: RestartPoint | None, request: RunRequest) -
     if skipped or before is not None:
         raise RunFailed(f"{loss}; no checkpoint is whole from which the run could go on")
     if request.case.checkpoint.every is None and not request.directory.bare():
-        raise RunFailed(f"{loss}; there is no checkpoint to go on from: give checkpoint.every")
+        raise RunFailed(f"{loss}; there is no checkpoint to restart from: give checkpoint.every")
     return None
 
 

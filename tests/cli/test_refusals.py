@@ -25,7 +25,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     (["--resume", "--force"], ["--resume --force: use one of them"]),
     (["--resume", "-o", "other"], ["other exists and is not a run directory", "it is kept"]),
     (["--resume", "-o", "cavity.toml"], ["cavity.toml exists and is not a run directory"]),
-    (["--resume", "-o", "old"], ["old: it has no checkpoint to go on from", "begin again (--force"]),
+    (["--resume", "-o", "old"], ["old: it has no checkpoint to restart from", "begin again (--force"]),
     (["-o", "old"], ["old exists", "-o", "--force"]),
     (["-o", "old/case.toml/new"], ["old/case.toml is not a directory"]),
     (["-o", "x" * 300], ["File name too long"]),

@@ -14,8 +14,7 @@ from jsonschema import Draft202012Validator
 
 from taskflow import BadInput, Case
 from taskflow.cases.schema import schema
-from taskflow.extend import BoundaryCondition, Side, Table, Vector, entry
-from taskflow.flow.boundaries.boundary import MirrorTwo, mirror_two
+from taskflow.extend import BoundaryCondition, Side
 from taskflow.flow.boundaries.kinds import BOUNDARIES, register_boundary
 from taskflow.output import tree
 from taskflow.runs.state.setup import RunSetup
@@ -185,41 +184,6 @@ def test_a_case_is_written_and_read_and_fits_the_schema():
         written = tomllib.loads(case.to_toml())
         assert Case(**written) == case
         assert not [*Draft202012Validator(schema()).iter_errors(written)]
-
-
-class DragTable(Table):
-    stress: Vector = entry("over density")
-
-
-@dataclass(frozen=True)
-class Dragged(BoundaryCondition):
-    """A side on which a stress acts."""
-
-    name = "dragged"
-    table = DragTable
-    flux = "closed"
-    stress: tuple[float, float, float] = (0.0, 0.0, 0.0)
-
-    def velocity_ghosts(self, velocity, side, ending):
-        first, second = side.along
-        pull = [side.spacing * stress / side.viscosity for stress in self.stress]
-        values = MirrorTwo(1.0, pull[first], pull[second])
-        yield mirror_two(velocity[first], velocity[second], over=side.ghosts, on=side.face, mirror=values)
-
-    def collocated(self, side, fields, values):
-        assert fields.viscosity * fields.unit == 2.0
-        yield from super().collocated(side, fields, values)
-
-
-@pytest.mark.parametrize("implicit", [["z"], []])
-def test_a_side_knows_the_viscosity(implicit):
-    """Of a flow that a stress drags, u = stress z / viscosity."""
-    register_boundary(Dragged)
-    time = {"step": 0.02 if implicit else 0.001, "steps": 50, "implicit": implicit}
-    given = {"low": "wall", "high": {"type": "dragged", "stress": [1.0, 0.0, 0.0]}, "fluid": {"viscosity": 2.0}}
-    steady = box(8, time=time, initial={"velocity": ["z/2", 0, 0]}, **given)
-    assert error_on_box(steady, lambda z: z / 2) < 1e-12
-    assert RunSetup(charts(8, **given), (1, 1, 1)).step_cost
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def test_what_one_would_miss_stays(tmp_path, why):
     go(stirred(**SOON, **before), path, kill=3)
     said(path, ended)
     present = contents(path)
-    with pytest.raises(BadInput, match=r"it has no checkpoint to go on from; begin again .--force"):
+    with pytest.raises(BadInput, match=r"it has no checkpoint to restart from; begin again .--force"):
         run(stirred(**SOON, **(before | now)), path, resume=True)
     assert contents(path) == present
 
@@ -89,5 +89,5 @@ def test_a_damaged_checkpoint_is_not_none(tmp_path):
     go(stirred(**SOON), path, kill=5)
     shutil.rmtree(path / "checkpoints" / "step-000000004")
     (path / "checkpoints" / "step-000000004").mkdir()
-    with pytest.raises(BadInput, match="it has no whole checkpoint to go on from"):
+    with pytest.raises(BadInput, match="it has no whole checkpoint to restart from"):
         run(stirred(**SOON), path, resume=True)

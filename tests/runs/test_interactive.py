@@ -14,7 +14,7 @@ import pytest
 import taskflow as tf
 from taskflow.cases.timing.schedule import Pause, Tick
 from taskflow.common.errors import BadInput, Interrupted, RunFailed
-from taskflow.runs.interactive.session import Callback, Callbacks
+from taskflow.runs.interactive.callbacks import Callback, Callbacks
 from taskflow.runtime.cluster import embedded
 from tests.cases import two_phases
 from tests.cases.on_charts import CYLINDER, LID, TURNED
@@ -199,7 +199,7 @@ def test_ctrl_c_pauses(client, tmp_path):
     case = stirred(time={"steps": 10**6})
     with tf.Simulation(case, tmp_path / "run", client) as simulation:
         press_ctrl_c()
-        with pytest.raises(Interrupted, match="the simulation pauses: go on with it, or close it"):
+        with pytest.raises(Interrupted, match="the simulation pauses: continue it, or close it"):
             simulation.run()
         reached = simulation.iteration
         simulation.step()

@@ -59,7 +59,7 @@ def test_a_run_without_checkpoints_or_without_a_case_does_not_start_over(directo
 
 
 def test_a_directory_without_checkpoints_says_what_to_do(directory):
-    with pytest.raises(BadInput, match=r"it has no checkpoint to go on from; begin again \(--force, or force=True\)"):
+    with pytest.raises(BadInput, match=r"it has no checkpoint to restart from; begin again \(--force, or force=True\)"):
         newest_restart(directory, Case(**TABLES))
 
 

@@ -160,7 +160,7 @@ def test_what_all_checkpoints_count_on(file, broken):
     for damage in (lambda path: flip(path, 0.0), *damages):
         damage(path)
         before = stored(broken)
-        with pytest.raises(BadInput, match="no whole checkpoint to go on from; restore the damaged files") as told:
+        with pytest.raises(BadInput, match="no whole checkpoint to restart from; restore the damaged files") as told:
             go(recorded(), broken, resume=True)
         assert str(told.value).count(named) == 3, told.value
         assert stored(broken) == before

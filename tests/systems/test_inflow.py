@@ -6,7 +6,7 @@ import pytest
 from taskflow import Case
 from taskflow.common.errors import BadInput
 from taskflow.runs.state.setup import RunSetup
-from taskflow.systems.initial.inflow import LogProfile, largest_on_wall
+from taskflow.systems.initial.side_profiles import LogProfile, largest_on_wall
 
 CHANNEL = {
     "grid": {"cells": [8, 4, 6], "lengths": [2.0, 1.0, 1.5]},

@@ -15,7 +15,7 @@ from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.interactive.setting import settings
 from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.timed import largest, times
-from taskflow.systems.initial.inflow import largest_on_wall
+from taskflow.systems.initial.side_profiles import largest_on_wall
 from tests.cases import two_phases
 from tests.flows import compute
 from tests.runs.going_on import assert_same_run, go

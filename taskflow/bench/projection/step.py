@@ -123,7 +123,7 @@ def measure_step(
 
 
 def described(timing: StepTiming, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Where and with what the rows were measured, and of which flow."""
+    """Describe the flow, the machine and the settings of the rows."""
     flow = timing.flow
     labels = {"case": flow.case, "pressure": str(flow.pressure), "settings": list(flow.settings), "price": flow.price}
     return {**describe(timing.team, timing.precision, rows), **labels}

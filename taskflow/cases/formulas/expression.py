@@ -146,7 +146,7 @@ class NamedFunction:
 
 
 def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
-    """`values` as a new float64 array over the points `at`; `BadInput` if they do not fit there or are not finite."""
+    """Return `values` as a float64 array over the points `at`. Raises BadInput if they do not fit or are not finite."""
     result = np.empty(np.broadcast_shapes(*(np.shape(c) for c in at)))
     try:
         array = np.asarray(values)

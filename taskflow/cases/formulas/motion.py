@@ -140,7 +140,7 @@ class RigidMotion:
         _moments.cache_clear()
 
     def pose(self, time: float) -> Pose:
-        """Where the body is. Raises BadInput where an expression is not finite."""
+        """Return the position and rotation of the body. Raises BadInput if an expression is not finite."""
         x, y, z, angle = (moment.value for moment in _moments(self, time))
         return Pose((x, y, z), angle, self.axis, self.centre)
 

@@ -24,7 +24,7 @@ Unit = Annotated[str, reads(checked(text, lambda name: bool(_NAME.fullmatch(name
 
 
 class Steady(Table):
-    """When a state is steady, and the run stops."""
+    """The criterion of a steady state, at which the run stops."""
 
     brief: ClassVar[str | None] = "rate"
 

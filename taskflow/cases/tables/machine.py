@@ -1,4 +1,4 @@
-"""Where the run happens: [machine]."""
+"""Device, blocks and processes of a run: [machine]."""
 
 import math
 from collections.abc import Iterator, Mapping

@@ -44,7 +44,7 @@ class Magnitudes:
 
     @property
     def info(self) -> np.finfo[np.floating]:
-        """The limits of the numbers that fields hold."""
+        """The limits of the numbers in fields."""
         return np.finfo("f8" if self.precision == "double" else "f4")
 
     @np.errstate(all="ignore")

@@ -66,7 +66,7 @@ class GridMotion(Table):
         return transformed(points, *self.pose(time))
 
     def speeds(self, points: np.ndarray, time: float) -> np.ndarray:
-        """How fast points [xyz, ...] move that are there at a time; not finite where the derivatives are not."""
+        """Return the speeds of points, which are at [xyz, ...] at a time. Not finite if the derivatives are not."""
         return transformed(points, *self._rates(time))
 
     def _rates(self, time: float) -> tuple[np.ndarray, np.ndarray]:
@@ -97,7 +97,7 @@ class GridMotion(Table):
 
     @property
     def formulas(self) -> dict[str, NumberOrExpression]:
-        """All that may change, by key."""
+        """The formulas of angles and displacements, by key."""
         angles = {f"angle.{axis}": getattr(self.angle, axis) for axis in "xyz"}
         return angles | {f"displacement.{axis}": value for axis, value in zip("xyz", self.displacement, strict=True)}
 

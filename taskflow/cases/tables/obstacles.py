@@ -85,7 +85,7 @@ _extent = checked(_numbers, lambda ends: ends[0] < ends[1] and ends[2] < ends[3]
 
 
 class BodyTreatment(Table):
-    """How surfaces of obstacles are treated."""
+    """The treatment of the surfaces of obstacles."""
 
     treatment: Literal["flagged", "immersed"] = entry(
         "`flagged`: stair steps of cells, first order. `immersed`: the true surface, second order, for about"

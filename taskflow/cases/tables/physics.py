@@ -218,7 +218,7 @@ def _misfits(kind: type[Closure], values: Mapping[str, Any]) -> Iterator[Problem
     remedies = {}
     for name, value in numbers.items():
         if name not in known:
-            remedy = f"give one of {', '.join(known)}" if known else "omit it"
+            remedy = f"give one of {', '.join(known)}" if known else "omit it; its only one is turbulence.constant"
             remedies[name] = f"{kind.title} has no constant of this name; {remedy}"
         elif type(known[name]) is int and value % 1 != 0:
             remedies[name] = "give an integer"

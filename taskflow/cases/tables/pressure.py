@@ -21,7 +21,7 @@ MORE_OF_MULTIGRID = ("precision", "amalgamate", "levels")  # whose defaults are 
 
 
 class PressureTable(Table):
-    """How the pressure equation is solved. The last solution is always the starting guess."""
+    """The solver of the pressure equation. The last solution is always the first guess."""
 
     solver: Literal["auto", "jacobi", "multigrid", "fft", "cg"] = entry(
         "see below, and [the method](../explanation/method.md#pressure)", "auto"

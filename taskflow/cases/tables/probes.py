@@ -1,4 +1,4 @@
-"""Where the flow is followed more closely than by snapshots: [[probes]], [[surfaces]], [[isosurfaces]]."""
+"""Records at shorter intervals than snapshots: [[probes]], [[surfaces]], [[isosurfaces]]."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Across(RecordTable):
 
     @property
     def position(self) -> float:
-        """Where it is along that."""
+        """The position of the plane along its axis."""
         return next(place for place in (self.x, self.y, self.z) if place is not None)
 
 

@@ -156,7 +156,7 @@ def _directions_have_waves(staggered: StaggeredGrid, spectra: Spectra) -> Iterat
 def _there_are_not_too_many(
     grid: GridTable, boundaries: Boundaries, obstacles: Obstacles, spectra: Spectra
 ) -> Iterator[Problem]:
-    """Where nothing is alike, every line has a spectrum."""
+    """Yield a problem if spectra, one per line in inhomogeneous directions, are too many."""
     for key, one in numbered(spectra=spectra):
         if one.along == "all":
             continue

@@ -124,17 +124,17 @@ class FormulaVector(ABC):
 
     @property
     def enters(self) -> bool:
-        """Whether functions of Python are f(x, y, z, t) of arrays, as at an inflow, else f(t)."""
+        """Return True if functions are f(x, y, z, t) of arrays, as at an inflow, instead of f(t)."""
         return False
 
     @property
     def varies(self) -> bool:
-        """Whether it is not the same everywhere and at all times."""
+        """True if the value depends on place or time."""
         return changes(*self.vector)
 
     @property
     def changes(self) -> bool:
-        """Whether it changes in time."""
+        """Return True if a value changes in time."""
         return any(item.varies for item in self.vector if isinstance(item, Timed))
 
     @property

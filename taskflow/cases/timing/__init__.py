@@ -1,4 +1,4 @@
-"""When something is due: steps, times and intervals of a run, and when it is steady.
+"""The schedule of a run: steps, times, intervals and steady states.
 
 It knows clocks and numbers that a run reports. It does not know the scheduled actions.
 """

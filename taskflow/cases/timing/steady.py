@@ -34,7 +34,7 @@ class StateWatch(ABC):
         return {}
 
     def begin(self, now: float) -> None:  # noqa: B027  there may be nothing to do
-        """It begins at the time `now`."""
+        """Begin an interval at the time `now`."""
 
     @abstractmethod
     def go_on(self, state: Mapping[str, Any]) -> None:

@@ -181,7 +181,7 @@ class BoxSide:
 
 
 def _from_first(marked: np.ndarray, row: int) -> np.ndarray:
-    """Return faces with the one before the first as the first."""
+    """Return marks of faces, the entry before the first face repeating the first."""
     return np.concatenate([marked.take([1], row), marked.take(range(1, marked.shape[row]), row)], row)
 
 

@@ -141,7 +141,7 @@ class BoundaryCondition:
     @classmethod
     def of(cls, given: GivenValues) -> Self:
         """Return the condition for the values of a table. Fields are set from the keys of the same name."""
-        of_key = {one.name: given.vector(one.name) if one.default == REST else given.number(one.name)
+        of_key = {one.name: given.vector(one.name) if isinstance(one.default, tuple) else given.number(one.name)
                   for one in fields(cls) if one.init}  # fmt: skip
         return cls(**{name: value for name, value in of_key.items() if value is not None})
 
@@ -149,6 +149,11 @@ class BoundaryCondition:
     def still(self) -> BoundaryCondition:
         """Return the condition for changes of the flow: values of its keys, such as a shear rate, are 0."""
         return self
+
+    @property
+    def drives(self) -> bool:
+        """True if such values set a fluid at rest in motion."""
+        return self.still != self
 
     @property
     def velocity(self) -> Vector:

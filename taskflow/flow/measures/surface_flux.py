@@ -96,7 +96,7 @@ class FaceLayer:
 
 @dataclass(frozen=True, eq=False)
 class SurfaceFlux:
-    """Program for the fluxes through a layer of faces, and the meaning of its scalars, whose names end with `of`."""
+    """Program for the fluxes through a layer of faces. The names of its scalars end with `of`."""
 
     flow: FlowModel
     faces: FaceLayer

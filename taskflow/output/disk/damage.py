@@ -19,7 +19,7 @@ PIECE = 16 * 2**20  # bytes read together
 SIZE = 4  # bytes of a checksum
 ENTRY = 16  # bytes of an index for each chunk
 MISSING = 2**64 - 1  # as offset and size: the chunk does not exist
-RESTORE = "restore it from a copy, or have it computed again (--resume goes back to before it, --force begins again)"
+RESTORE = "restore it from a copy, or recompute it (--resume restarts before it, --force starts over)"
 
 
 class Damaged(BadInput):

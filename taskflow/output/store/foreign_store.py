@@ -108,7 +108,7 @@ def _arrays(where: str, content: Mapping[str, Any]) -> Iterator[tuple[str, Mappi
 
 
 def accept(name: str, array: Mapping[str, Any]) -> None:
-    """Raise BadInput for a forbidden codec, or too much memory, which arrays of one dimension need when opened."""
+    """Raise BadInput for a forbidden codec, or a one-dimensional array, read at opening, that needs too much memory."""
     unknown = [codec for codec in _codecs(array) if codec not in ALLOWED]
     if unknown:
         raise BadInput(

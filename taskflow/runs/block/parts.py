@@ -27,7 +27,7 @@ from taskflow.systems.records.particles import Clouds
 
 
 class Progress:
-    """Reports to the client through a control. `counted`: scalars, each of one step, that are added up."""
+    """Progress reports to the client through a control. `counted`: scalars of single steps, which are summed."""
 
     def __init__(self, control: Control, counted: Iterable[str]) -> None:
         self.control = control

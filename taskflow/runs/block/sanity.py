@@ -88,7 +88,7 @@ class Sanity:
             return None
         return (
             f"at step {tick.step}, time {tick.time:g}, the kinetic energy has grown from {before:.4g} to {energy:.4g},"
-            f" though nothing drives the flow: the numbers are not to be trusted; {self._diagnosis(tick)}"
+            f" though nothing drives the flow: do not trust the results; {self._diagnosis(tick)}"
         )
 
     def failure(self, tick: Tick, what: str = "") -> RunFailed:

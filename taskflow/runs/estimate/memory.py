@@ -187,7 +187,7 @@ class MemoryEstimate:
 
     @property
     def _near(self) -> bool:
-        """Whether blocks look for others whose memory they can access: GPUs, or blocks that are all in one process."""
+        """Return True if blocks may access the memory of others: GPUs, or blocks that are all in one process."""
         channel = self.sim.case.machine.channel
         if self.device == "gpu":
             return len(self.placed) == 1 or channel in ("auto", "peer")

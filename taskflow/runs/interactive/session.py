@@ -1,4 +1,4 @@
-"""Client side of `tf.Simulation`: a run that advances and pauses on request, and the functions called meanwhile."""
+"""Client side of `tf.Simulation`: a run that advances and pauses on request."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import math
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -19,13 +18,14 @@ from weakref import WeakSet
 
 from taskflow.cases import Case
 from taskflow.cases.formulas.values import number, positive, whole
-from taskflow.cases.timing.schedule import HERE, MEETS, Every, Pause, Tick, intervals
+from taskflow.cases.timing.schedule import HERE, Pause, Tick
 from taskflow.common.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, named
 from taskflow.output import LOG, RecordedArray
 from taskflow.output.log import Tail
 from taskflow.runs.attempt import Attempt, Outcome, Recovery, RunRequest
 from taskflow.runs.block.commands import end_run, go_on
 from taskflow.runs.block.profiling import Window
+from taskflow.runs.interactive.callbacks import Callback, Callbacks
 from taskflow.runs.notebook import shown_progress
 from taskflow.runs.records import RunRecords
 from taskflow.runs.run import Run, arguments, claimed_directory, stoppable
@@ -42,68 +42,6 @@ if TYPE_CHECKING:
     from taskflow.runtime.cluster import Slurm
 
 Answer = TypeVar("Answer")
-
-
-@dataclass(eq=False)
-class Callback:
-    """A function that is called repeatedly: after a number of steps, after an interval of simulation time, or
-    after a number of seconds of the `wall` clock. `next` is the scheduled moment.
-    """
-
-    function: Callable[[Any], object]
-    every: Every | None
-    wall: float = math.inf
-    next: Pause = HERE
-
-    @classmethod
-    def of(
-        cls, function: Callable[[Any], object], now: Tick, steps: int | None, time: float | None, wall: float | None
-    ) -> Callback:
-        """Raise BadInput unless exactly one valid interval is given."""
-        if (steps, time, wall).count(None) != 2:
-            raise BadInput(f"every(steps={steps}, time={time}, wall={wall}); give one of steps, time and wall")
-        if not callable(function):
-            raise BadInput(f"every(...)({function!r}); give a function of the simulation")
-        with named("every(...): wall" if wall is not None else "every(...)"):
-            interval = Every(steps, time) if wall is None else None
-            callback = cls(function, interval, positive(wall) if wall is not None else math.inf)
-        callback.plan(now)
-        return callback
-
-    @property
-    def name(self) -> str:
-        return getattr(self.function, "__qualname__", None) or repr(self.function)
-
-    def plan(self, now: Tick) -> None:
-        """It is due next after the present tick."""
-        if self.every is None:
-            self.next = Pause(wall=self.wall).started()
-        elif self.every.steps is not None:
-            self.next = Pause(step=(now.step // self.every.steps + 1) * self.every.steps)
-        elif self.every.time is not None:
-            count = intervals(now.time + MEETS * self.every.time, self.every.time) + 1
-            self.next = Pause(time=(count - MEETS) * self.every.time)
-
-    def due(self, now: Tick) -> bool:
-        """Return whether it is to be called at a tick."""
-        return self.next.reached(now) or self.next.late
-
-
-class Callbacks(list[Callback]):
-    """All functions that are called, in the order in which they were given."""
-
-    def pause(self, until: Pause) -> Pause:
-        """Where the run has to pause next on its way to a pause."""
-        ends = until, *(callback.next for callback in self)
-        wall = min(end.deadline for end in ends) - time.perf_counter()
-        return Pause(min(end.step for end in ends), min(end.time for end in ends), max(0.0, wall))
-
-    def due(self, now: Tick) -> list[Callback]:
-        """Return the functions to be called at a tick, and schedule each again."""
-        due = [callback for callback in self if callback.due(now)]
-        for callback in due:
-            callback.plan(now)
-        return due
 
 
 class DrivenRun(RunRecords):
@@ -276,7 +214,7 @@ class DrivenRun(RunRecords):
 
     @property
     def _pauses(self) -> str:
-        return f"at {self._moment}; the simulation pauses: go on with it, or close it"
+        return f"at {self._moment}; the simulation pauses: continue it, or close it"
 
     def _end(self, reason: str, came: signal.Signals | None = None) -> None:
         self._over = "it has failed"

@@ -18,7 +18,7 @@ from taskflow.common.errors import BadInput, named
 from taskflow.runs.block.commands import Drive
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
-from taskflow.systems.initial.inflow import times_of
+from taskflow.systems.initial.side_profiles import times_of
 
 AXES = (1, 2, 3)  # by which the components of a vector are numbered
 JOINED = 1e-3  # narrowest spacings by which a body may jump when its motion is replaced

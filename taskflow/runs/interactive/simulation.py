@@ -12,7 +12,8 @@ from taskflow.common.errors import BadInput
 from taskflow.output import STORE, RecordedArray
 from taskflow.runs.block.commands import Drive, write_checkpoint
 from taskflow.runs.interactive.blocks import FOLDS, BlockFields, BlocksJob, answer
-from taskflow.runs.interactive.session import Callback, DrivenRun
+from taskflow.runs.interactive.callbacks import Callback
+from taskflow.runs.interactive.session import DrivenRun
 from taskflow.runs.interactive.setting import Settable, set_values
 from taskflow.runs.notebook import as_html
 from taskflow.runs.run import Run

@@ -238,7 +238,7 @@ def newest_restart(directory: Path, case: Case) -> tuple[RestartPoint, list[str]
     if checkpoint is None:
         why = "".join(f"\n{reason}" for reason in skipped)
         whole, copy = ("whole ", "restore the damaged files from a copy, ") if skipped else ("", "")
-        raise BadInput(f"{directory}: it has no {whole}checkpoint to go on from; {copy}{AGAIN}{why}")
+        raise BadInput(f"{directory}: it has no {whole}checkpoint to restart from; {copy}{AGAIN}{why}")
     return RestartPoint.of(checkpoint, case), skipped
 
 

@@ -33,7 +33,7 @@ class Keeper:
             call()
 
     def restore(self) -> None:
-        """Give the fields in these roles, and the scalars, the values that were kept last. Collective."""
+        """Restore the fields in these roles, and the scalars, from the last copy. Collective."""
         shard = self._shard
         shard.synchronize()
         for call in self._bound()[1]:

@@ -76,7 +76,7 @@ class Turn:
 
     @property
     def rotates(self) -> bool:
-        """Whether right-handed axes stay right-handed."""
+        """True if right-handed axes stay right-handed."""
         a, b, c = (abs(axis) for axis in self.axes)
         even = (a, b, c) in ((1, 2, 3), (2, 3, 1), (3, 1, 2))
         return (_sign(self.axes[0]) * _sign(self.axes[1]) * _sign(self.axes[2]) > 0) == even

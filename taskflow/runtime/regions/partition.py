@@ -279,7 +279,7 @@ class Partition:
 
     @property
     def relayed(self) -> bool:
-        """Whether blocks may pass on cells between blocks that share no face."""
+        """True if blocks may pass on cells between blocks that share no face."""
         return self.pieces is None and bool(rows(self.shape))
 
     def computed(self, piece: int, ghosts: int) -> tuple[Box, ...]:

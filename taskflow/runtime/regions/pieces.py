@@ -55,13 +55,14 @@ def divided(
     pieces = _dealt(boxes, blocks, atlas.ghost, multiple)
     if not all(pieces):
         most = sum(1 for block in pieces if block)
-        problem = f": {len(atlas.charts)} charts make pieces for {most} blocks at most"
+        whole = "" if multiple == (1, 1, 1) else f" in multiples of {multiple[0]} x {multiple[1]} x {multiple[2]} cells"
+        problem = f": {len(atlas.charts)} charts make pieces{whole} for {most} blocks at most"
         raise BadArgument("blocks", str(blocks), problem, f"use 1 to {most}")
     return tuple(map(tuple, pieces))
 
 
 def complete(pieces: Sequence[Box], charts: Sequence[Box]) -> bool:
-    """Whether the pieces are the cells of the charts, each once."""
+    """Return True if the pieces cover the cells of the charts, each once."""
     inside = [sum(piece.volume for piece in pieces if piece in chart) for chart in charts]
     axis = max(range(3), key=lambda a: len({piece.lo[a] for piece in pieces}))
     row = sorted(pieces, key=lambda piece: piece.lo[axis])

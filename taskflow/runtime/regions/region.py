@@ -82,7 +82,7 @@ class Field:
 
     @property
     def together(self) -> bool:
-        """Whether the values of a cell are adjacent in memory."""
+        """True if the values of a cell are adjacent in memory."""
         return self.private and not self.rows
 
     def held(self, values: np.ndarray, name: str) -> np.ndarray:

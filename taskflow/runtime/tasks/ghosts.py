@@ -25,7 +25,7 @@ class GhostGap:
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """How a launch over some cells of a region, cut into pieces, reads a field. One object for the same way."""
+    """The reads of a field by a launch over some cells of a region, cut into pieces. Equal reads are one object."""
 
     over: tuple[Box, ...]
     ghosts: int

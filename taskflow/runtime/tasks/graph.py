@@ -74,7 +74,7 @@ class Compute:
 
     @property
     def contributes(self) -> bool:
-        """Whether its reductions count: if several blocks have the same cells, only the first contributes."""
+        """True if its reductions count: of several blocks with the same cells only the first contributes."""
         return place(self.launch, self.partition).first(self.block)
 
     def __str__(self) -> str:

@@ -117,7 +117,7 @@ class Privilege:
 
     @property
     def together(self) -> bool:
-        """Whether the values of a cell are adjacent in memory."""
+        """True if the values of a cell are adjacent in memory."""
         return self.unshared and not self.in_rows
 
     def turned(self, orientation: str) -> Privilege:
@@ -126,7 +126,7 @@ class Privilege:
 
     @property
     def changes(self) -> bool:
-        """Whether the launch may change the field."""
+        """True if the launch may change the field."""
         return self.writes or self.reduction is not None
 
 

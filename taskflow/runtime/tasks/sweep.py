@@ -180,7 +180,7 @@ class Point:
         return Box(self.cell, triple(n + 1 for n in self.cell))
 
     def earlier(self, x: int, y: int, z: int) -> bool:
-        """Whether the neighbour at this offset comes earlier: one of the six."""
+        """Return True if the neighbour at this offset, one of the six, comes earlier."""
         there, direction = self.box.shift((x, y, z)), self.placed.direction
         if abs(x) + abs(y) + abs(z) != 1:
             return False

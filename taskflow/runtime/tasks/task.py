@@ -235,7 +235,7 @@ class Launch:
 
     @cached_property
     def coloured(self) -> bool:
-        """Whether it changes some cells of the launch and reads others of the same field, which it does not change."""
+        """True if the launch changes some of its cells, and reads others of the same field."""
         return any(privilege.coloured for privilege in self.task.fields.values())
 
     @cached_property

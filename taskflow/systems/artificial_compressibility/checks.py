@@ -32,7 +32,7 @@ from taskflow.systems.artificial_compressibility.boundaries import velocities
 from taskflow.systems.artificial_compressibility.domain import ChartDomain, unit_of
 from taskflow.systems.artificial_compressibility.moment import TimeLevels
 from taskflow.systems.artificial_compressibility.tables import CompressibilityMethod
-from taskflow.systems.initial.inflow import times_of
+from taskflow.systems.initial.side_profiles import times_of
 
 ON_CHARTS: Checks = {
     **CHECKED,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from taskflow.cases import Case
-from taskflow.cases.case import all_fields
+from taskflow.cases.checks import all_fields
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
 from taskflow.cases.tables.charts.grid import BodyFittedGrid, made

@@ -33,7 +33,7 @@ from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Location, triple
 from taskflow.systems.base.pictures import FORMULAS, pictured
 from taskflow.systems.initial.fields import few, initial_profiles
-from taskflow.systems.initial.inflow import times_of
+from taskflow.systems.initial.side_profiles import times_of
 
 SHARE = 1e-6  # of the size of the relaxing field: differences that give its rate
 SHORTEST = 4.0  # eigenvalue over diffusion number of the shortest waves, for which `TimeScheme.diffusion` is the limit

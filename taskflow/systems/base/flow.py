@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar
 
-from taskflow.cases.case import all_fields
+from taskflow.cases.checks import all_fields
 from taskflow.cases.formulas.noise import SPECTRA, RandomVelocity
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.tables.grid import narrowest
@@ -40,7 +40,8 @@ from taskflow.systems.base.system import System, log_line
 from taskflow.systems.base.timed import TimedNumbers, timed_numbers, times
 from taskflow.systems.bodies.inertia import BodyForce, MovingBody
 from taskflow.systems.initial.fields import initial_profiles, largest
-from taskflow.systems.initial.inflow import InflowProfile, Inflows, inflow_profiles, times_of, wall_profiles
+from taskflow.systems.initial.inflow import Inflows
+from taskflow.systems.initial.side_profiles import SideProfile, inflow_profiles, times_of, wall_profiles
 from taskflow.systems.records.series import Integral, geometry, sides
 
 WORDS = {
@@ -184,7 +185,7 @@ class FlowSystem(System):
         return scales(self.sim, self.model, self.inflows)
 
     @cached_property
-    def _profiles(self) -> dict[str, dict[str, InflowProfile]]:
+    def _profiles(self) -> dict[str, dict[str, SideProfile]]:
         case = self.sim.case
         return {key: inflow_profiles(case, side, face) for key, face, _, side in case.conditions if side.kind.enters}
 

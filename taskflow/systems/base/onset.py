@@ -18,8 +18,8 @@ from taskflow.systems.base.expressions import InitialForce, initial_forces
 from taskflow.systems.base.foresight import ForceSignal, Foresight, NumberSignal, ProfileSignal, Signal
 from taskflow.systems.base.outlook import Outlook
 from taskflow.systems.base.scales import advective_rate, carried_rate, drawn_rate, limiting_spacing
+from taskflow.systems.base.timed import Term, timed_numbers
 from taskflow.systems.base.timed import largest as largest_in_time
-from taskflow.systems.base.timed import timed_numbers
 from taskflow.systems.initial.fields import COMPUTED, few, initial_profiles
 from taskflow.systems.initial.inflow import Inflows
 
@@ -42,6 +42,7 @@ class Causes(Outlook):
         """True if a fluid at rest stays at rest."""
         model, onset = self._model, self.onset
         driven = model.buoyancy is not None or self._fall > 0 or model.forces or onset.acceleration or onset.jerk
+        driven = driven or any(side.drives for _, side in all_conditions(model.boundaries))
         return not driven and not self._inflows.varies and not timed_numbers(self._sim.case)
 
     @property
@@ -63,7 +64,7 @@ class Causes(Outlook):
         for axis in model.driving.forced:
             forces[axis] += abs(largest_in_time(case.body.force[axis], case))
         acceleration = sum(force * self._per_force(axis) for axis, force in enumerate(forces))
-        acceleration += sum(abs(p) * self._per_pressure(face) for face, p in self._pressures())
+        acceleration += sum(abs(p) * self._per_pressure("xyz".index(face[0])) for face, p in self._pressures())
         acceleration += sum(self._strength(force, 0.0) * near["uvw".index(force.table.on)] for force in self._forces())
         speed = self.rate
         if model.buoyancy is None or model.heat is None:
@@ -122,9 +123,8 @@ class Causes(Outlook):
     def _pressures(self) -> Iterator[tuple[str, float]]:
         return ((face, side.pressure) for face, side in all_conditions(self._model.boundaries) if side.pressure)
 
-    def _per_pressure(self, face: str) -> float:
+    def _per_pressure(self, axis: int) -> float:
         """Return the acceleration over the spacing by a pressure difference across the domain."""
-        axis = "xyz".index(face[0])
         return float(2 / self._sim.grid.lengths[axis] * self._near[axis])
 
     def _forces(self) -> Iterator[InitialForce]:
@@ -167,37 +167,30 @@ class Causes(Outlook):
         return math.prod(widths)
 
     def _numbers(self) -> Iterator[Signal]:
-        case, near, lift = self._sim.case, self._near, self._lift
-        for number in timed_numbers(case):
-            for term in number.terms:
-                table, _, key = self._on_side(term.key).partition(".")
-                face, _, kind = key.partition(".")
-                name, _, component = kind.partition("[") if table == "boundaries" else key.partition("[")
-                axis = "123".find(component[:1]) if component else "xyz".find(face[:1])
-                factor, power = {
-                    "velocity": (near[axis], 0),
-                    "pressure": (self._per_pressure(face) if name == "pressure" else 0.0, 1),
-                    "temperature": (lift, 1),
-                    "heat_flux": (lift * near[axis], 2),
-                    "outside_temperature": (lift * near[axis], 2),
-                    "force": (self._per_force(axis) if table == "body" else 0.0, 1),
-                    "sources": (lift * self._released(key), 2),
-                }.get(name if table in ("boundaries", "body", "heat") else "", (0.0, 0))
-                if factor > 0:
-                    yield NumberSignal(float(abs(term.factor) * factor), power, term.key, term.value)
+        for term in (term for number in timed_numbers(self._sim.case) for term in number.terms):
+            factor, power = self._effect(term)
+            if factor > 0:
+                yield NumberSignal(float(abs(term.factor) * factor), power, term.key, term.value)
 
-    def _on_side(self, key: str) -> str:
-        if not key.startswith("openings["):
-            return key
-        number, _, inner = key.removeprefix("openings[").partition("].")
-        return f"boundaries.{self._sim.case.openings[int(number) - 1].side}.{inner}"
-
-    def _released(self, key: str) -> float:
-        """Return the inverse volume of a heat source, by its key "sources[1].rate"."""
-        if self._model.heat is None or not key.startswith("sources["):
-            return 0.0
-        source = self._model.heat.sources[int(key[len("sources[") : key.index("]")]) - 1]
-        return 1 / self._volume(source.low, source.high)
+    def _effect(self, term: Term) -> tuple[float, int]:
+        """Return the advective rate by a unit of a value, times a power of time, and this power."""
+        n = term.number
+        match term.drive:
+            case "velocity":
+                return self._near[n], 0
+            case "pressure":
+                return self._per_pressure(n), 1
+            case "force":
+                return self._per_force(n), 1
+            case "temperature":
+                return self._lift, 1
+            case "heat flux":
+                return self._lift * self._near[n], 2
+            case "heat source":
+                assert self._model.heat is not None
+                source = self._model.heat.sources[n]
+                return self._lift * (1 / self._volume(source.low, source.high)), 2
+        return 0.0, 0
 
     def _profiles(self) -> Iterator[Signal]:
         """Yield velocities and temperatures at inflows and on walls that depend on position."""

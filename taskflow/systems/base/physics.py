@@ -31,7 +31,7 @@ from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
 from taskflow.runtime.regions import triple
 from taskflow.systems.base.expressions import forces
 from taskflow.systems.base.timed import constant, largest
-from taskflow.systems.initial.inflow import largest_on_wall
+from taskflow.systems.initial.side_profiles import largest_on_wall
 
 ADVECTION = {"central": flow.CENTRAL, "quick": flow.QUICK}  # others belong to systems with their own fluid
 

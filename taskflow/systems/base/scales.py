@@ -18,7 +18,8 @@ from taskflow.flow.model import VELOCITY
 from taskflow.systems.base.domain import PartitionedCase
 from taskflow.systems.base.timed import largest as largest_in_time
 from taskflow.systems.initial.fields import largest
-from taskflow.systems.initial.inflow import Inflows, times_of
+from taskflow.systems.initial.inflow import Inflows
+from taskflow.systems.initial.side_profiles import times_of
 
 SIDES = 6  # of a cell, through which heat may come
 
@@ -36,7 +37,7 @@ class Scale:
 
 
 BEYOND = Scale(math.inf)
-"""The scale of quantities with forces by formulas, whose effect is unknown."""
+"""The scale of quantities with forces by formulas, or sides of other packages, whose effect is unknown."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def scales(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> Scales:
     if model.heat:
         carried["T"] = _heat(sim, model, inflows, model.heat)
     carried |= {force.on: BEYOND for force in model.forces if force.on in carried}
-    if any(force.on in VELOCITY for force in model.forces):
+    if any(force.on in VELOCITY for force in model.forces) or any(side.drives for _, side in sides):
         speed = BEYOND
     opened = any(side.permeable for _, side in sides)
     kept = any(mean is not None for mean in model.driving.means)

@@ -26,13 +26,20 @@ SAMPLES = 257  # moments at which numbers are tried
 UNKNOWN = np.geomspace(1e-6, 1e6, SAMPLES)  # if the end of the run is unknown
 
 
+Drive = Literal["velocity", "pressure", "force", "temperature", "heat flux", "heat source"]
+
+
 @dataclass(frozen=True)
 class Term:
-    """A value of the case by its key, such as "boundaries.z_max.velocity[1]", and its factor."""
+    """A value of the case by its key, such as "boundaries.z_max.velocity[1]", and its factor. `drive` is the way in
+    which it can set a fluid in motion, None if it cannot. `number` is its axis, or the number of a source, from 0.
+    """
 
     key: str
     value: Value
     factor: float = 1.0
+    drive: Drive | None = None
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -118,20 +125,24 @@ def _of_sides(case: Case) -> Iterator[TimedNumber]:
     for name, face, key, side in case.conditions:
         if side.kind.enters:
             continue
+        across = "xyz".index(face[0])
         if isinstance(side.pressure, float | Timed) and side.pressure != 0:
-            yield TimedNumber(timed(name, "p", ""), (Term(f"{key}.pressure", side.pressure),), "force")
+            term = Term(f"{key}.pressure", side.pressure, drive="pressure", number=across)
+            yield TimedNumber(timed(name, "p", ""), (term,), "force")
         velocity = side.velocity or (0.0, 0.0, 0.0)
         if changes(*velocity) and not placed(*velocity):
             for axis, part in enumerate(velocity):
-                if "xyz"[axis] != face[0]:
-                    yield TimedNumber(timed(name, "uvw"[axis], ""), (Term(f"{key}.velocity[{axis + 1}]", part),))
+                if axis != across:
+                    term = Term(f"{key}.velocity[{axis + 1}]", part, drive="velocity", number=axis)
+                    yield TimedNumber(timed(name, "uvw"[axis], ""), (term,))
         if side.temperature is not None and changes(side.temperature) and not placed(side.temperature):
-            yield TimedNumber(timed(name, "T", ""), (Term(f"{key}.temperature", side.temperature),))
+            term = Term(f"{key}.temperature", side.temperature, drive="temperature")
+            yield TimedNumber(timed(name, "T", ""), (term,))
         outside, flux = side.outside_temperature, side.heat_flux
         if changes(flux, outside):
-            terms = [Term(f"{key}.heat_flux", flux)] if flux is not None else []
-            if outside is not None:
-                terms.append(Term(f"{key}.outside_temperature", outside, side.heat_transfer or 0.0))
+            fluxes = (("heat_flux", flux, 1.0), ("outside_temperature", outside, side.heat_transfer or 0.0))
+            terms = (Term(f"{key}.{of}", part, factor, "heat flux", across)
+                     for of, part, factor in fluxes if part is not None)  # fmt: skip
             yield TimedNumber(timed(name, "heat", ""), tuple(terms))
 
 
@@ -154,7 +165,8 @@ def _of_sources(case: Case) -> Iterator[TimedNumber]:
     for name, key, table in (*heated, *((s.name, f"scalars[{n}]", s) for n, s in enumerate(case.scalars, start=1))):
         for n, source in enumerate(getattr(table, "sources", ()), start=1):
             if changes(source.rate):
-                term = Term(f"{key}.sources[{n}].rate", source.rate)
+                drive: Drive | None = "heat source" if name == "T" else None
+                term = Term(f"{key}.sources[{n}].rate", source.rate, drive=drive, number=n - 1)
                 yield TimedNumber(release_rate(name, n), (term,), "mean")
 
 
@@ -164,9 +176,11 @@ def _of_forces(case: Case) -> Iterator[TimedNumber]:
         ("force", body.force, body_force), ("rotation", body.rotation, angular_velocity)
     )  # fmt: skip
     for key, parts, scalar in vectors:
+        drive: Drive | None = "force" if key == "force" else None
         for axis, part in enumerate(parts):
             if changes(part):
-                yield TimedNumber(scalar(axis, ""), (Term(f"body.{key}[{axis + 1}]", part),), "begin")
+                term = Term(f"body.{key}[{axis + 1}]", part, drive=drive, number=axis)
+                yield TimedNumber(scalar(axis, ""), (term,), "begin")
 
 
 def times(case: Case) -> np.ndarray:

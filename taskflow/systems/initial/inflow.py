@@ -7,16 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
-from math import ceil, log1p, log2
-from typing import Any
+from math import ceil, log2
 
 import numpy as np
 
-from taskflow.cases import Case
-from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.formulas.profile_table import Column
-from taskflow.cases.tables.boundaries import Boundary, LogLawTable
-from taskflow.cases.tables.timed import Timed, TimeFunction, Value, placed
+from taskflow.cases.tables.timed import Timed, Value
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput, named
 from taskflow.flow import StaggeredGrid
@@ -24,18 +19,16 @@ from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
 from taskflow.flow.boundaries.openings import openings, parts
-from taskflow.flow.boundaries.rough_wall import KARMAN
 from taskflow.flow.boundaries.sides import pressure_sides
 from taskflow.flow.model import VELOCITY
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import frame
+from taskflow.systems.initial.side_profiles import EvenFunction, SideProfile, on_inflow, on_wall
 
-AXES = "xyz"
 FINEST = 2.0**-20  # times the largest speed: the scalar sum_bound
 ROUNDING = 64  # roundings of a sum of all that enters may be left where nothing leaves
 KEYS = {"T": "temperature", "f": "phase"}
-SAMPLES = 9  # moments at which inflows are evaluated
 
 
 @dataclass(frozen=True)
@@ -46,10 +39,10 @@ class Inflows:
     """
 
     grid: StaggeredGrid
-    profiles: Mapping[str, Mapping[str, InflowProfile]]
+    profiles: Mapping[str, Mapping[str, SideProfile]]
     openings: OpenBoundaries
     dtype: str
-    walls: Mapping[str, Mapping[str, InflowProfile]] = field(default_factory=dict)
+    walls: Mapping[str, Mapping[str, SideProfile]] = field(default_factory=dict)
     instead: Mapping[str, Value] = field(default_factory=dict)
 
     @cached_property
@@ -68,7 +61,7 @@ class Inflows:
         return {_key(self.sides[key].place, name): value for key, name, value in values if isinstance(value, Timed)}
 
     @property
-    def all_profiles(self) -> dict[str, Mapping[str, InflowProfile]]:
+    def all_profiles(self) -> dict[str, Mapping[str, SideProfile]]:
         return {**self.profiles, **self.walls}
 
     @property
@@ -95,7 +88,7 @@ class Inflows:
         x, y, z = (edge if a == axis else places for a, places in enumerate((x, y, z)))
         profile, value = self.all_profiles[key][name], self.instead.get(_key(side.place, name))
         if value is not None:
-            profile = _on_wall(value) if key in self.walls else _formula(value)
+            profile = on_wall(value) if key in self.walls else on_inflow(value)
         with named(f"{side.place}.{KEYS.get(name, 'velocity')}"):
             return profile(x[None, None, :], y[None, :, None], z[:, None, None], time)
 
@@ -190,7 +183,6 @@ class Inflows:
             )
         return 0.0, largest
 
-
     def _named(self, entering: Mapping[str, tuple[float, float, float]]) -> str:
         """Return the inflows with the volumes that enter, if openings are among them."""
         if not openings(self.openings.boundaries):
@@ -198,113 +190,5 @@ class Inflows:
         return ", ".join(f"{self.sides[key].title} lets {net:.6g} in" for key, (net, _, _) in entering.items())
 
 
-def inflow_profiles(case: Case, side: Boundary, face: str) -> dict[str, InflowProfile]:
-    """Return the inflow profiles at a side or opening on a face, by field."""
-    profiles: dict[str, InflowProfile] = {}
-    if side.table:
-        profiles = {name: Column(side.table, name) for name in (*VELOCITY, *(["T"] if case.heat else []))}
-    elif side.log_law:
-        profiles = dict(zip(VELOCITY, _wind(case, side.log_law, face), strict=True))
-    else:
-        profiles = {name: _formula(value) for name, value in zip(VELOCITY, side.velocity or (), strict=True)}
-    if case.heat and side.temperature is not None:
-        profiles["T"] = _formula(side.temperature)
-    if side.phase is not None:
-        profiles["f"] = _formula(2.0 - side.phase if isinstance(side.phase, float) else side.phase)
-    return profiles
-
-
-def wall_profiles(case: Case) -> dict[str, dict[str, InflowProfile]]:
-    """Return the position-dependent profiles on walls, by side or opening: tangential velocities, and T."""
-    walls: dict[str, dict[str, InflowProfile]] = {}
-    for key, face, _, side in case.conditions:
-        if side.kind.permeable:
-            continue
-        if placed(*(side.velocity or ())):
-            along = zip(VELOCITY, side.velocity or (), strict=True)
-            walls[key] = {name: _on_wall(value) for name, value in along if VELOCITY[name][1] != face[0]}
-        if side.temperature is not None and placed(side.temperature):
-            walls[key] = {**walls.get(key, {}), "T": _on_wall(side.temperature)}
-    return walls
-
-
-def largest_on_wall(key: str, value: Value, case: Case, grid: StaggeredGrid, face: str) -> float:
-    """Return the number of largest magnitude, with its sign, of a profile by its key at the faces and centres of a
-    wall's cells during the run. Raises BadInput if it is not finite.
-    """
-    axis, high = frame(face)
-    faces = [grid.faces(along) for along in range(3)]
-    ends = [np.concatenate([x, (x[:-1] + x[1:]) / 2]) for x in faces]
-    ends[axis] = faces[axis][[-high]]
-    places = ends[0][None, None, :], ends[1][None, :, None], ends[2][:, None, None]
-    with named(key):
-        values = np.concatenate([np.ravel(_on_wall(value)(*places, time)) for time in times_of(case)])
-    return float(values[np.abs(values).argmax()])
-
-
 def _key(place: str, name: str) -> str:
     return f"{place}.{KEYS[name] if name in KEYS else f'velocity[{1 + [*VELOCITY].index(name)}]'}"
-
-
-def _formula(value: Value) -> InflowProfile:
-    return Expression(value) if isinstance(value, float) else value
-
-
-def _on_wall(value: Value) -> InflowProfile:
-    """Return a profile on walls, where functions are functions of time."""
-    return EvenFunction(value) if isinstance(value, TimeFunction) else _formula(value)
-
-
-def _wind(case: Case, law: LogLawTable, face: str) -> list[LogProfile]:
-    axis, high = frame(face)
-    speed = law.friction_velocity or (law.speed or 0.0) * KARMAN / log1p((law.height or 0.0) / law.roughness)
-    inward = triple((-1 if high else 1) if a == axis else 0 for a in range(3))
-    direction = np.array(law.direction or inward, np.float64)
-    up = AXES.index(law.up)
-    ground = case.grid.origin[up] if law.ground is None else law.ground
-    return [LogProfile(speed, law.roughness, up, ground, share) for share in direction / np.linalg.norm(direction)]
-
-
-def times_of(case: Case) -> list[float]:
-    """Return times of the run, including the first and, if known, the last."""
-    return [case.end_time * n / (SAMPLES - 1) for n in range(SAMPLES)] if case.end_time else [0.0]
-
-
-@dataclass(frozen=True)
-class EvenFunction:
-    """A function of time alone, uniform in space."""
-
-    function: TimeFunction
-
-    varies = True
-
-    def __call__(self, x: Any, y: Any, z: Any, t: float) -> np.ndarray:
-        return np.full(np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)), self.function.at(t))
-
-
-@dataclass(frozen=True)
-class LogProfile:
-    """A velocity component over rough ground (P. J. Richards, R. P. Hoxey 1993, J. Wind Eng. Ind. Aerodyn. 46, 145):
-
-        share (friction_velocity / 0.41) ln((s - ground + roughness) / roughness)
-
-    with the coordinate s along `up`, a direction by number, and 0 below the ground. `share` is the component of the
-    wind's direction, a unit vector.
-    """
-
-    friction_velocity: float
-    roughness: float
-    up: int
-    ground: float
-    share: float
-
-    varies = False
-
-    def __call__(self, x: Any, y: Any, z: Any, t: float = 0.0) -> np.ndarray:
-        height = np.maximum((x, y, z)[self.up] - self.ground, 0.0)
-        speed = self.friction_velocity / KARMAN * np.log1p(height / self.roughness)
-        return np.broadcast_to(self.share * speed, np.broadcast_shapes(np.shape(x), np.shape(y), np.shape(z)))
-
-
-InflowProfile = Timed | Column | EvenFunction | LogProfile
-"""A quantity on a side as a function of place and time; without `varies` it is the same at all times."""

@@ -233,7 +233,7 @@ def made(table: BodyFittedGrid) -> MultiBlockGrid | None:
 
 
 def grid_can_be_made(grid: BodyFittedGrid) -> Iterator[Problem]:
-    """All that is wrong with files and vertices, and names of sides that it does not have."""
+    """Yield the problems of files and vertices, and unknown names of sides."""
     key = ("grid", "file") if grid.file else ("grid",)
     try:
         whole = grid.model_copy(update={"sides": ()}).grid()

@@ -33,9 +33,7 @@ class Step(Ends):
     downstream: float = key(LENGTH, "length downstream of the step")
     upstream: float = key(NOT_NEGATIVE, "length of that channel. 0: the inlet is at the step", 0.0)
     first: float | None = key(LENGTH, "length of the cells at the step. Default: equal cells", None)
-    clustering: float = key(
-        STRENGTH, "a: heights, below the corner and above, at (1 + tanh(a (2 xi - 1)) / tanh a) / 2. 0: equal", 0.0
-    )
+    clustering: float = key(STRENGTH, "of heights, below the corner and above, as `stretching` of `box`", 0.0)
     span: float = key(LENGTH, AXIAL, 1.0)
 
     @property
@@ -95,9 +93,7 @@ class WavyChannel(Ends):
     wavelength: float = key(LENGTH, "of the lower wall, L")
     amplitude: float = key(NOT_NEGATIVE, "of the lower wall, A: from its mean, y = 0, to a crest")
     height: float = key(LENGTH, "of the upper wall over that mean")
-    clustering: float = key(
-        STRENGTH, "a: heights at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both walls. 0: equal cells", 0.0
-    )
+    clustering: float = key(STRENGTH, "of heights, as `stretching` of `box`, narrow at both walls", 0.0)
     span: float = key(LENGTH, AXIAL, 1.0)
 
     def problems(self) -> Iterator[BadArgument]:
@@ -136,7 +132,7 @@ class Bifurcation(Ends):
     downstream: float = key(LENGTH, "length of the inner walls of both branches")
     clustering: float = key(
         STRENGTH,
-        "a: widths of either half at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both ends. 0: equal",
+        "of widths of either half, as `stretching` of `box`, narrow at both ends",
         0.0,
     )
     span: float = key(LENGTH, AXIAL, 1.0)

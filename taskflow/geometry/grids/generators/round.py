@@ -130,9 +130,7 @@ class Sector(Ends):
     radii: tuple[float, float] = key(RADII, "the inner and the outer radius")
     angle: float = key(ANGLE, "between both straight sides, in degrees")
     first: float | None = key(LENGTH, "width of the cells at both ends of the radius. Default: equal cells", None)
-    stretching: float = key(
-        STRENGTH, "a: angles at (1 + tanh(a (2 xi - 1)) / tanh a) / 2, narrow at both walls. 0: equal cells", 0.0
-    )
+    stretching: float = key(STRENGTH, "of angles, as `stretching` of `box`, narrow at both walls", 0.0)
     height: float = key(LENGTH, AXIAL, 1.0)
 
     def problems(self) -> Iterator[BadArgument]:

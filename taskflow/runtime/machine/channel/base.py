@@ -69,7 +69,7 @@ class Deadline:
 
 @dataclass(frozen=True)
 class Address:
-    """How to reach one block of one run. Picklable: the client gathers addresses and passes them to `connect` of the
+    """Address of one block of one run. Picklable: the client gathers addresses and passes them to `connect` of the
     peers.
 
     `offers` maps a transport to the data that `connect` needs; `refusals` maps an unavailable transport to the reason.

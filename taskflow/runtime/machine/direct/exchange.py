@@ -47,7 +47,7 @@ class Neighbourhood:
 
     @property
     def complete(self) -> bool:
-        """Whether all blocks can access each other's memory. Then all reductions are done on the devices."""
+        """True if all blocks can access each other's memory. Then all reductions are done on the devices."""
         return self._links is None or self._links.complete
 
     def reaches(self, message: Message) -> bool:
@@ -124,7 +124,7 @@ class DirectExchange:
         return Flag(self._board.arrived(source, number), self._board.count("arrived", source, number), name)
 
     def copies(self, message: Message) -> Iterator[tuple[Array, Array]]:
-        """Yield target and source of the copies of the message."""
+        """Yield the target and the source of each copy of the message."""
         fields, room = self._near.fields[message.target], self._packed(message, self._near.boards[message.target])
         for name, copy in message.copies:
             target = room[name, copy] if (name, copy) in room else fields.target(name, copy)

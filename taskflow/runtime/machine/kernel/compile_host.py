@@ -72,7 +72,7 @@ class Compiler:
 
     @property
     def parallel(self) -> bool:
-        """Whether it supports OpenMP; otherwise kernels run on one core."""
+        """True if the compiler supports OpenMP. Otherwise kernels run on one core."""
         return "-fopenmp" in self.flags
 
 

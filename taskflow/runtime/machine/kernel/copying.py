@@ -101,7 +101,7 @@ def copier(device: Device, target: Array, source: Array, lane: Lane | None = Non
 
 def copiers(device: Device, pairs: Iterable[tuple[Array, Array]], lane: Lane | None = None) -> list[Callable[[], None]]:
     """Return operations that do `target[...] = source` for all pairs, views [z, y, x] or [z, y, value, x]. They are
-    joined on a GPU, and everywhere if they are more than PARTS or too small for several threads.
+    merged on a GPU, and on CPUs if more than PARTS, or too small for several threads.
     """
     pairs = planes(pairs)
     if len(pairs) > PARTS or (device.kind == "cpu" and all(target.size < SMALL for target, _ in pairs)):

@@ -56,7 +56,7 @@ class Mapper:
 
     @property
     def split(self) -> bool:
-        """Whether launches whose results are sent are cut into edge and middle."""
+        """True if launches whose results are sent are cut into edge and middle."""
         return self.overlap != "none"
 
     def cuts(self, launches: Sequence[Launch]) -> list[int]:

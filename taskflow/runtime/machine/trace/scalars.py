@@ -194,7 +194,7 @@ class Rounds:
 
     @property
     def over(self) -> bool:
-        """Whether the condition holds or the maximum number of passes is reached."""
+        """Return True if the condition holds or the maximum number of passes is reached."""
         return self._enough or self.done == self._repeat.times
 
     def another(self) -> None:

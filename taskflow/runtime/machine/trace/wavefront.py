@@ -113,7 +113,7 @@ class Wavefront:
 
     @cached_property
     def _pays(self) -> bool:
-        """Whether a chain can be worthwhile: all fields together exceed the cache."""
+        """Return True if a chain can be worthwhile: all fields together exceed the cache."""
         return self.cache < sum(array.nbytes for array in self.binder.instances.arrays.values()) / LARGE
 
     @property

@@ -28,6 +28,6 @@ def derivative(
     swept: SWEPT, b: Read[SHORT] | None, nu_t: EDDIES, surfaces: SURFACES, *, rate: Scalar | None, numbers: Numbers,
 ) -> None:  # fmt: skip
     """out = (G pseudo + V P rate) d + dR/dQ d, G = diag(1/b, 1, 1, 1, 1), P = diag(0, 1, 1, 1, 1). R is the sum of the
-    fluxes out of a cell, with `heat` less V times its lift, and `rate` belongs to the physical time step. Ghost
+    fluxes out of a cell, with `heat` minus V times the buoyancy, and `rate` belongs to the physical time step. Ghost
     values of d obey homogeneous side conditions, as changes of the flow's ghost values do. nu_t is constant.
     """
