@@ -151,7 +151,7 @@ class Attempt(AbstractContextManager["Attempt"]):
         MemoryEstimate(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
         check_libraries(case.pictures)
-        sim.system.check()
+        sim.system.check(0.0 if restart is None else restart.tick.time)
         machine, threads = case.machine, threads_per_block(case.machine, where)
         plan = Plan(
             run=f"{directory.path.name}-{uuid.uuid4().hex[:8]}",

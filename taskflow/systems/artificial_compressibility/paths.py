@@ -59,11 +59,11 @@ class ChartPaths(BodyPaths):
     def movement(self, shard: Shard) -> None:
         """None, as no other geometry is written."""
 
-    def path(self, end: float | None) -> tuple[float, ...]:
+    def path(self, start: float, end: float | None) -> tuple[float, ...]:
         """Moments of a run, fewer on a large grid. Only the first one if the end is unknown."""
         vertices = sum(chart.vertices[0].size for chart in self.bodies.domain.grid.charts)
         count = min(MOST, max(FEWEST, EXAMINED // vertices))
-        return tuple(end * n / count for n in range(count + 1)) if end else (0.0,)
+        return tuple(np.linspace(start, end, count + 1).tolist()) if end and end > start else (start,)
 
     def moved(self, before: float, now: float) -> float:
         """Return the largest distance of a surface from its earlier position up to a later time, in thicknesses of the
