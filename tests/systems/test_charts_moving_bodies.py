@@ -92,6 +92,20 @@ def test_paths_are_refused(sides, motion, line):
         RunSetup(tables, (1, 1, 1)).system.check()
 
 
+@pytest.mark.parametrize("seam", ["between two charts", "periodic"])
+def test_bodies_that_meet_across_a_seam_are_refused(seam):
+    """One ends a cell before the seam, the other comes to a cell behind it, so that no vertex is in both charts."""
+    periodic = seam == "periodic"
+    grid = {**BOX["grid"], "charts": [2, 1, 1], "periodic": ["x"] if periodic else []}
+    walls = {**dict.fromkeys(("y_min", "y_max", *(() if periodic else ("x_min", "x_max"))), "wall"), **PLANE}
+    end = 2.4 if periodic else 1.2
+    still = {"name": "still", "type": "box", "low": [end - 0.65, 0.6, -1.0], "high": [end - 0.05, 1.4, 1.0]}
+    post = {**POST, "centre": [0.57 if periodic else 1.77, 1.0, 0.0], "motion": {"displacement": ["-t", 0, 0]}}
+    tables = case(DRIVEN, grid=grid, boundaries=walls, obstacles=[post, still], time={"end": 0.15, "step": 0.03})
+    with pytest.raises(BadInput, match=r'"post" comes nearer than 2 cells to "still"; leave more between them'):
+        RunSetup(tables, (1, 1, 1)).system.check()
+
+
 def test_a_restart_may_take_steps_that_were_too_long_for_earlier_motion(tmp_path):
     """The body starts with the speed 1 and is nearly at rest when the run restarts with longer steps."""
     post = {**POST, "motion": {"displacement": ["0.1*tanh(10*t)", 0, 0]}}
