@@ -93,6 +93,18 @@ def test_check_tells_cells_across_and_gaps():
     assert rows[1].startswith("post: 50 cells, volume 0.05, smallest gap 4 cells, 8 cells across")
 
 
+def test_a_body_on_a_seam_is_as_wide_as_in_one_chart():
+    """It has 6 cells, 3 of them in each chart."""
+    post = {**POST, "centre": [1.2, 1.0, 0.0], "radius": 0.3}
+    for charts, words in ((1, "6 cells across"), (2, "at least 5 cells across")):
+        sim = RunSetup(case(BOX, obstacles=[post], grid={**BOX["grid"], "charts": [charts, 1, 1]}), (1, 1, 1))
+        assert str(sim.system.survey.parts[0]).endswith(f", {words}")
+    thin = {"type": "box", "name": "plate", "low": [1.11, 0.5, -1.0], "high": [1.39, 1.5, 1.0]}
+    sim = RunSetup(case(BOX, obstacles=[thin], grid={**BOX["grid"], "charts": [2, 1, 1]}), (1, 1, 1))
+    with pytest.raises(BadInput, match=r'the body "plate": it is 3 cells across'):
+        _ = sim.system.survey
+
+
 def forces(path, tables, *names):
     """The last forces of a run."""
     go(tables, path)
