@@ -66,7 +66,8 @@ def test_what_is_not_available_with_bodies_is_refused(table):
 
 
 @pytest.mark.parametrize(("obstacles", "line"), [
-    ([AHEAD], r"obstacles\[1\]: it covers \d+ of the 42 vertices of the side x_min, which lets fluid through; let the"),
+    ([AHEAD], r"obstacles\[1\]: it comes nearer than a cell to the side x_min, which lets fluid through; leave a cell"),
+    ([{**POST, "centre": [0.45, 1.04, 0.0]}], r"obstacles\[1\]: it comes nearer than a cell to the side x_min, which"),
     ([POST, SECOND], r"obstacles\[1\]: it overlaps second in \d+ cells, as at \(.*\); move one of them"),
     ([{**POST, "radius": 0.15}], r'the body "post": it is 3 cells across, and a surface needs 4; use smaller cells'),
     ([{**POST, "centre": [9.0, 9.0, 0.0]}], r'the body "post": no cell has its centre in it; use smaller'),

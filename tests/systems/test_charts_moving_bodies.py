@@ -63,6 +63,10 @@ def moments(path):
     ({"obstacles": [{**DRIFTING, "motion": {"displacement": ["x", 0, 0]}}]},
      'obstacles[1].motion.displacement = ["x", 0, 0]: give three numbers or expressions of t, in the order x, y, z (x:'
      " 'x' has x: a rigid motion is an expression in t alone)"),
+    ({"obstacles": [{**DRIFTING, "motion": {"displacement": [0, 0, "t"]}}]},
+     'obstacles[1].motion.displacement = [0.0, 0.0, "t"]: a body in two dimensions stays in its plane; give 0 along z'),
+    ({"obstacles": [{**DRIFTING, "motion": {"angle": {"x": "t"}}}]},
+     'obstacles[1].motion.angle.x = "t": a body in two dimensions turns about z alone; give angle.z, or omit it'),
 ])  # fmt: skip
 def test_motions_are_refused_with_a_remedy(changes, line):
     assert problems(DRIVEN, **changes) == [line]

@@ -91,7 +91,7 @@ class ChartPaths(BodyPaths):
                 if motion.angle.varies and (own != placed.shapes[number - 1].contains(*chart.vertices)).any():
                     return f"{at} turns across a periodic side; give it a place without an image, or no angle"
                 near.append(_around(around)[inner])
-                found |= own.any()
+                found = found or bool(own.any())
                 for other, name in enumerate(labels, start=1):
                     if name != label and (near[-1] & placed.contains(other, *chart.vertices)).any():
                         return f'{at} comes nearer than {APART} cells to "{name}"; leave more between them'

@@ -34,8 +34,8 @@ class ChartBodyPart(BodyPart):
 
 
 def survey(bodies: ChartBodies, sides: tuple[Side, ...]) -> Survey:
-    """Examine all cells. Raises BadInput if a body has no cell or too few, overlaps another body, or covers a side
-    that lets fluid through, and if the fluid has no cell.
+    """Examine all cells. Raises BadInput if a body has no cell or too few, overlaps another body, or comes
+    nearer than a cell to a side that lets fluid through, and if the fluid has no cell.
     """
     found = _Found(bodies)
     for number, chart in enumerate(bodies.domain.grid.charts):
@@ -150,11 +150,11 @@ def _check_openings(bodies: ChartBodies, sides: tuple[Side, ...]) -> None:
     grid = bodies.domain.grid
     for side in sides:
         for patch in grid.sides[side.name] if side.kind.permeable else ():
-            points = grid.charts[patch.chart].at(patch.vertices)
+            points = grid.charts[patch.chart].at(patch.cells.expand((0, 0, 0), (1, 1, 1)))
             covered = bodies.at(0.0).number(*points)
             if covered.any():
                 number = int(covered[covered != 0][0])
                 raise BadInput(
-                    f"obstacles[{number}]: it covers {np.count_nonzero(covered)} of the {covered.size} vertices of the"
-                    f" side {side.name}, which lets fluid through; let the body begin at least a cell away from there"
+                    f"obstacles[{number}]: it comes nearer than a cell to the side {side.name}, which lets fluid"
+                    " through; leave a cell or more between them"
                 )
