@@ -175,7 +175,7 @@ def test_a_restart_follows_the_motion_that_was_set(tmp_path):
     cylinder = {"type": "cylinder", "axis": "y", "name": "rod", "centre": [0.5, 0.0, 0.5], "radius": 0.15}
     sides = {**dict.fromkeys(("x_min", "x_max", "z_min", "z_max"), "wall"), "y": "periodic"}
     case = tf.Case(
-        grid={"cells": [16, 1, 16], "lengths": [1.0, 0.05, 1.0]}, fluid={"viscosity": 0.01}, boundaries=sides,
+        grid={"cells": [16, 1, 16], "lengths": [1.0, 0.05, 1.0]}, fluid={"viscosity": 0.005}, boundaries=sides,
         obstacles=[{**cylinder, "motion": {"displacement": ["0.2*t", 0, 0]}}], bodies={"treatment": "immersed"},
         time={"end": 0.2, "step": 0.05}, machine={"device": "cpu", "threads": 1},
     )  # fmt: skip
