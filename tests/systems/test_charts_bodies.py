@@ -106,6 +106,18 @@ def test_a_body_on_a_seam_is_as_wide_as_in_one_chart():
         _ = sim.system.survey
 
 
+def test_gaps_are_those_across_seams():
+    """One body ends a cell before a seam, the other begins a cell behind it; then both have cells next to it."""
+    for charts, high, low, gap in ((1, 1.1, 1.3, 2), (2, 1.1, 1.3, 2), (2, 1.2, 1.21, None)):
+        one = {"type": "box", "name": "one", "low": [0.6, 0.5, -1.0], "high": [high, 1.5, 1.0]}
+        other = {"type": "box", "name": "other", "low": [low, 0.5, -1.0], "high": [1.8, 1.5, 1.0]}
+        tables = case(BOX, obstacles=[one, other], grid={**BOX["grid"], "charts": [charts, 1, 1]})
+        survey = RunSetup(tables, (1, 1, 1)).system.survey
+        assert [part.gap for part in survey.parts] == ([gap, gap] if gap else [5, 5])
+        thin = "between one and other in chart 1 is a gap thinner than a cell"
+        assert [line.startswith(thin) for line in survey.warnings] == ([] if gap else [True])
+
+
 def forces(path, tables, *names):
     """The last forces of a run."""
     go(tables, path)

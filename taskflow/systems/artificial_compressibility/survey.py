@@ -5,6 +5,7 @@ bodies.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -12,12 +13,13 @@ from taskflow.common.errors import BadInput
 from taskflow.common.hexahedra import cell_volumes, centres
 from taskflow.common.units import plural
 from taskflow.flow.boundaries.condition import Side
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, triple
 from taskflow.systems.artificial_compressibility.bodies import ChartBodies
 from taskflow.systems.artificial_compressibility.domain import GHOST
 from taskflow.systems.bodies.survey import BodyPart, Gaps, Survey, runs
 
 FEWEST = 4  # cells across a body
+NO_GAP = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class _Found:
         size = len(self.groups) + 1
         self.count, self.volume = np.zeros(size, np.int64), np.zeros(size)
         self._longest, self._cut = np.zeros((size, 3), np.int64), np.zeros((size, 3), bool)
-        self._beside = np.full(size, np.iinfo(np.int64).max)
+        self._beside = np.full(size, NO_GAP)
         self._touching: dict[tuple[int, int], int] = {}
 
     def look(self, chart: int, vertices: np.ndarray) -> None:
@@ -74,24 +76,27 @@ class _Found:
         self.count += np.bincount(numbers.ravel(), minlength=self.count.size)
         volumes = cell_volumes(vertices)
         self.volume += np.bincount(numbers.ravel(), volumes.ravel(), self.count.size)
-        cells, normal, wide = numbers.shape[::-1], self.bodies.domain.normal, self._beyond_seams(chart, numbers)
-        gaps = Gaps((cells[0], cells[1], cells[2]), (False, False, False), len(self.groups))
-        for axis in range(3 if normal is None else 2):
-            gaps.look(numbers, Box.of((cells[0], cells[1], cells[2])), axis)
-            rows = np.ascontiguousarray(np.moveaxis(wide, 2 - axis, -1))
+        wide, wall = self._with_ghosts(chart, numbers), len(self.groups) + 1
+        cells = triple(wide.shape[::-1])
+        gaps = Gaps(cells, (False, False, False), wall, open_ended=True)
+        for axis in range(3 if self.bodies.domain.normal is None else 2):
+            gaps.look(wide, Box.of(cells), axis)
+            rows = np.ascontiguousarray(np.moveaxis(np.where(wide == wall, 0, wide), 2 - axis, -1))
             begin, end, has = runs(rows)
             np.maximum.at(self._longest[:, axis], has, end - begin + 1)
             count = rows.shape[-1]
             np.logical_or.at(self._cut[:, axis], has, (begin % count == 0) | (end % count == count - 1))
-        own = gaps.beside < gaps.none
-        self._beside[own] = np.minimum(self._beside[own], gaps.beside[own])
-        self._touching |= dict.fromkeys(gaps.touching, chart)
+        found = np.where(gaps.beside < gaps.none, gaps.beside, NO_GAP)[:wall]
+        self._beside = np.minimum(self._beside, found)
+        self._touching = {pair: chart for pair in gaps.touching if wall not in pair} | self._touching
 
-    def _beyond_seams(self, chart: int, numbers: np.ndarray) -> np.ndarray:
-        """Return numbers in the cells of a chart and in its ghost cells of other charts, 0 beyond sides."""
+    def _with_ghosts(self, chart: int, numbers: np.ndarray) -> np.ndarray:
+        """Return numbers in the cells of a chart and in its ghost cells: of a further body, the wall, beyond sides."""
         domain = self.bodies.domain
         own = domain.boxes[chart]
         first, wide = own.grow(GHOST).lo, np.pad(numbers, GHOST)
+        for axis, high in product(range(3), (0, 1)):
+            wide[own.layer(axis, high, -GHOST, 0).slices(first)] = len(self.groups) + 1
         for seam in domain.atlas.seams:
             if seam.chart == chart:
                 points = centres(domain.at_rest(seam.beyond))
@@ -132,8 +137,7 @@ class _Found:
     def part(self, label: str) -> ChartBodyPart:
         number = self.groups.index(label) + 1
         gap = int(self._beside[number])
-        none = gap == np.iinfo(np.int64).max
-        about = label, int(self.count[number]), float(self.volume[number]), None if none else gap
+        about = label, int(self.count[number]), float(self.volume[number]), None if gap == NO_GAP else gap
         return ChartBodyPart(*about, *self.across(label))
 
     @property
