@@ -126,7 +126,7 @@ def in_line(run: Run) -> np.ndarray:
 
 @pytest.mark.parametrize(("cells", "most"), [(24, 0.08), (48, 0.05)])
 def test_force_on_an_oscillating_cylinder(cells, most, tmp_path):
-    """In the second period, as the first begins from rest."""
+    """In the second period, as the first begins from rest. Measured with 24: 4.8 %, jumps of 2.2 %."""
     rows = in_line(solved(oscillating(cells, 2.0, tmp_path / "grid.xyz"), tmp_path / "run"))
     largest, mean = against_duetsch(rows, 1)
     jump = jumps(rows[rows[:, 0] > PERIOD, 1]) / 1.6523
