@@ -28,7 +28,7 @@ from taskflow.runs.state import remedies
 from taskflow.runs.state.origin import check_restart
 from taskflow.runs.state.remedies import OUTPUT
 from taskflow.runs.state.restart import RestartPoint
-from taskflow.runs.state.setup import RunSetup, blocks_of
+from taskflow.runs.state.setup import RunSetup, Settings, blocks_of
 from taskflow.runtime.cluster import (
     BlockGroup,
     Progress,
@@ -151,7 +151,9 @@ class Attempt(AbstractContextManager["Attempt"]):
         MemoryEstimate(sim, where, sim.device).check()
         count_steps(sim)  # more than anybody would wait for are refused
         check_libraries(case.pictures)
-        sim.system.check()
+        if restart is not None:  # its bodies move as the user has set
+            Settings(sim.system.timed, sim.system.inflows, sim.system.surroundings).update(restart.given)
+        sim.system.check(0.0 if restart is None else restart.tick.time)
         machine, threads = case.machine, threads_per_block(case.machine, where)
         plan = Plan(
             run=f"{directory.path.name}-{uuid.uuid4().hex[:8]}",

@@ -170,6 +170,25 @@ def test_motions_that_cannot_be_are_refused(client, tmp_path):
         assert np.abs(simulation["u"].values).max() < 1e-12
 
 
+def test_a_restart_follows_the_motion_that_was_set(tmp_path):
+    """By the motion of the case the body would meet a wall after the first end of the run."""
+    cylinder = {"type": "cylinder", "axis": "y", "name": "rod", "centre": [0.5, 0.0, 0.5], "radius": 0.15}
+    sides = {**dict.fromkeys(("x_min", "x_max", "z_min", "z_max"), "wall"), "y": "periodic"}
+    case = tf.Case(
+        grid={"cells": [16, 1, 16], "lengths": [1.0, 0.05, 1.0]}, fluid={"viscosity": 0.005}, boundaries=sides,
+        obstacles=[{**cylinder, "motion": {"displacement": ["0.2*t", 0, 0]}}], bodies={"treatment": "immersed"},
+        time={"end": 0.2, "step": 0.05}, machine={"device": "cpu", "threads": 1},
+    )  # fmt: skip
+    with tf.Simulation(case, tmp_path / "run") as simulation:
+        simulation.step()
+        simulation.set("obstacles[1].motion.displacement", ["0.01 + 0.02*sin(10*(t - 0.05))", 0, 0])
+        simulation.run()
+    longer = case.replace(time={"end": 1.6, "step": 0.05})
+    with pytest.raises(BadInput, match='"rod" touches the wall x_max'):
+        tf.run(longer, tmp_path / "new")
+    assert tf.run(longer, tmp_path / "run", resume=True).report["ended"] == "end"
+
+
 def on_sides(**changes) -> tf.Case:
     """A box with an inflow, a wall and a force that change in time, in real time."""
     tables = {

@@ -66,7 +66,8 @@ def test_what_is_not_available_with_bodies_is_refused(table):
 
 
 @pytest.mark.parametrize(("obstacles", "line"), [
-    ([AHEAD], r"obstacles\[1\]: it covers \d+ of the 42 vertices of the side x_min, which lets fluid through; let the"),
+    ([AHEAD], r"obstacles\[1\]: it comes nearer than a cell to the side x_min, which lets fluid through; leave a cell"),
+    ([{**POST, "centre": [0.45, 1.04, 0.0]}], r"obstacles\[1\]: it comes nearer than a cell to the side x_min, which"),
     ([POST, SECOND], r"obstacles\[1\]: it overlaps second in \d+ cells, as at \(.*\); move one of them"),
     ([{**POST, "radius": 0.15}], r'the body "post": it is 3 cells across, and a surface needs 4; use smaller cells'),
     ([{**POST, "centre": [9.0, 9.0, 0.0]}], r'the body "post": no cell has its centre in it; use smaller'),
@@ -91,6 +92,30 @@ def test_check_tells_cells_across_and_gaps():
     rows = [row.text for row in sim.system.survey.rows()]
     assert rows[0].startswith("76 cells, volume 0.076, smallest gap 2 cells, 5 cells across")
     assert rows[1].startswith("post: 50 cells, volume 0.05, smallest gap 4 cells, 8 cells across")
+
+
+def test_a_body_on_a_seam_is_as_wide_as_in_one_chart():
+    """It has 6 cells, 3 of them in each chart."""
+    post = {**POST, "centre": [1.2, 1.0, 0.0], "radius": 0.3}
+    for charts, words in ((1, "6 cells across"), (2, "at least 5 cells across")):
+        sim = RunSetup(case(BOX, obstacles=[post], grid={**BOX["grid"], "charts": [charts, 1, 1]}), (1, 1, 1))
+        assert str(sim.system.survey.parts[0]).endswith(f", {words}")
+    thin = {"type": "box", "name": "plate", "low": [1.11, 0.5, -1.0], "high": [1.39, 1.5, 1.0]}
+    sim = RunSetup(case(BOX, obstacles=[thin], grid={**BOX["grid"], "charts": [2, 1, 1]}), (1, 1, 1))
+    with pytest.raises(BadInput, match=r'the body "plate": it is 3 cells across'):
+        _ = sim.system.survey
+
+
+def test_gaps_are_those_across_seams():
+    """One body ends a cell before a seam, the other begins a cell behind it; then both have cells next to it."""
+    for charts, high, low, gap in ((1, 1.1, 1.3, 2), (2, 1.1, 1.3, 2), (2, 1.2, 1.21, None)):
+        one = {"type": "box", "name": "one", "low": [0.6, 0.5, -1.0], "high": [high, 1.5, 1.0]}
+        other = {"type": "box", "name": "other", "low": [low, 0.5, -1.0], "high": [1.8, 1.5, 1.0]}
+        tables = case(BOX, obstacles=[one, other], grid={**BOX["grid"], "charts": [charts, 1, 1]})
+        survey = RunSetup(tables, (1, 1, 1)).system.survey
+        assert [part.gap for part in survey.parts] == ([gap, gap] if gap else [5, 5])
+        thin = "between one and other in chart 1 is a gap thinner than a cell"
+        assert [line.startswith(thin) for line in survey.warnings] == ([] if gap else [True])
 
 
 def forces(path, tables, *names):

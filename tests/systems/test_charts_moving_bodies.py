@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import taskflow as tf
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.errors import BadInput, RunFailed
 from taskflow.output import LOG, read_log, tree
@@ -62,6 +63,10 @@ def moments(path):
     ({"obstacles": [{**DRIFTING, "motion": {"displacement": ["x", 0, 0]}}]},
      'obstacles[1].motion.displacement = ["x", 0, 0]: give three numbers or expressions of t, in the order x, y, z (x:'
      " 'x' has x: a rigid motion is an expression in t alone)"),
+    ({"obstacles": [{**DRIFTING, "motion": {"displacement": [0, 0, "t"]}}]},
+     'obstacles[1].motion.displacement = [0.0, 0.0, "t"]: a body in two dimensions stays in its plane; give 0 along z'),
+    ({"obstacles": [{**DRIFTING, "motion": {"angle": {"x": "t"}}}]},
+     'obstacles[1].motion.angle.x = "t": a body in two dimensions turns about z alone; give angle.z, or omit it'),
 ])  # fmt: skip
 def test_motions_are_refused_with_a_remedy(changes, line):
     assert problems(DRIVEN, **changes) == [line]
@@ -89,6 +94,41 @@ def test_paths_are_refused(sides, motion, line):
     tables = case(DRIVEN, boundaries=walls, obstacles=[post, other], time={"end": 1.5, "step": 0.05})
     with pytest.raises(BadInput, match=line):
         RunSetup(tables, (1, 1, 1)).system.check()
+
+
+@pytest.mark.parametrize("seam", ["between two charts", "periodic"])
+def test_bodies_that_meet_across_a_seam_are_refused(seam):
+    """One ends a cell before the seam, the other comes to a cell behind it, so that no vertex is in both charts."""
+    periodic = seam == "periodic"
+    grid = {**BOX["grid"], "charts": [2, 1, 1], "periodic": ["x"] if periodic else []}
+    walls = {**dict.fromkeys(("y_min", "y_max", *(() if periodic else ("x_min", "x_max"))), "wall"), **PLANE}
+    end = 2.4 if periodic else 1.2
+    still = {"name": "still", "type": "box", "low": [end - 0.65, 0.6, -1.0], "high": [end - 0.05, 1.4, 1.0]}
+    post = {**POST, "centre": [0.57 if periodic else 1.77, 1.0, 0.0], "motion": {"displacement": ["-t", 0, 0]}}
+    tables = case(DRIVEN, grid=grid, boundaries=walls, obstacles=[post, still], time={"end": 0.15, "step": 0.03})
+    with pytest.raises(BadInput, match=r'"post" comes nearer than 2 cells to "still"; leave more between them'):
+        RunSetup(tables, (1, 1, 1)).system.check()
+
+
+def test_a_restart_may_take_steps_that_were_too_long_for_earlier_motion(tmp_path):
+    """The body starts with the speed 1 and is nearly at rest when the run restarts with longer steps."""
+    post = {**POST, "motion": {"displacement": ["0.1*tanh(10*t)", 0, 0]}}
+    begun = case(DRIVEN, obstacles=[post], time={"end": 0.12, "step": 0.04})
+    tf.run(begun, tmp_path / "run")
+    longer = begun.replace(time={"end": 0.32, "step": 0.1})
+    with pytest.raises(BadInput, match=r"time.step = 0.1: at time 0 the surface of a body moves"):
+        tf.run(longer, tmp_path / "new")
+    tf.run(longer, tmp_path / "run", resume=True)
+    assert read_log(tmp_path / "run" / LOG)[-1]["time"] == pytest.approx(0.32)
+
+
+def test_a_restart_of_unknown_end_is_checked_at_its_beginning():
+    """Of a run of so many steps only the first moment is known, on a restart the time of the checkpoint."""
+    post = {**POST, "centre": [1.4, 1.0, 0.0], "motion": {"displacement": ["t", 0, 0]}}
+    system = RunSetup(case(DRIVEN, obstacles=[post], time={"steps": 9, "cfl": 0.4}), (1, 1, 1)).system
+    system.check()
+    with pytest.raises(BadInput, match=r'at time 0.5 "post" comes nearer than 2 cells to x_max and moves across it'):
+        system.check(0.5)
 
 
 def test_motions_are_not_set_during_a_run():

@@ -82,8 +82,7 @@ class Settable:
                     )
             try:
                 surroundings.geometry.change(chosen)
-                times = tuple(time for time in sim.bodies.path if time > now.time)
-                surroundings.check(now.time, sim.case.end_time or now.time, times, sim.case.time.step)
+                surroundings.check(now.time, sim.case.end_time or now.time, sim.bodies.path, sim.case.time.step)
             finally:
                 surroundings.geometry.change(old)
         return {name: continued(old[name], now.time, part, now.time - now.dt) for name, part in chosen.items()}

@@ -14,10 +14,11 @@ from taskflow.geometry.grids import faces
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
 from taskflow.systems.artificial_compressibility.bodies import ChartBodies, rigid_velocity
+from taskflow.systems.artificial_compressibility.domain import GHOST
 from taskflow.systems.bodies import BodyPaths
 from taskflow.systems.bodies.moving import FARTHEST, MOMENTS
 
-APART = 2  # layers of vertices around a body that are free of other bodies and of sides that it moves across
+APART = GHOST  # layers of vertices around a body that are free of other bodies and of sides that it moves across
 EXAMINED = 40_000_000  # vertices, at all moments of a path together
 FEWEST, MOST = 8, 200  # moments of a path
 ALONG = 1e-9  # of a speed: motion along a side
@@ -59,11 +60,11 @@ class ChartPaths(BodyPaths):
     def movement(self, shard: Shard) -> None:
         """None, as no other geometry is written."""
 
-    def path(self, end: float | None) -> tuple[float, ...]:
+    def path(self, start: float, end: float | None) -> tuple[float, ...]:
         """Moments of a run, fewer on a large grid. Only the first one if the end is unknown."""
         vertices = sum(chart.vertices[0].size for chart in self.bodies.domain.grid.charts)
         count = min(MOST, max(FEWEST, EXAMINED // vertices))
-        return tuple(end * n / count for n in range(count + 1)) if end else (0.0,)
+        return tuple(np.linspace(start, end, count + 1).tolist()) if end and end > start else (start,)
 
     def moved(self, before: float, now: float) -> float:
         """Return the largest distance of a surface from its earlier position up to a later time, in thicknesses of the
@@ -75,22 +76,26 @@ class ChartPaths(BodyPaths):
         return float(max(squares)) ** 0.5 / self.bodies.domain.thickness[0]
 
     def meeting(self, time: float) -> str | None:
-        placed, grid = self.bodies.at(time), self.bodies.domain.grid
+        placed, domain = self.bodies.at(time), self.bodies.domain
+        grid, layers = domain.grid, (APART, APART, 0 if domain.planar else APART)
+        inner = tuple(slice(count, -count or None) for count in reversed(layers))
         labels = [obstacle.name or f"obstacles[{n}]" for n, obstacle in enumerate(self.bodies.case.obstacles, start=1)]
         for number, (motion, label) in enumerate(zip(self.bodies.motions, labels, strict=True), start=1):
             if motion is None:
                 continue
             at = f'obstacles[{number}].motion: at time {time:g} "{label}"'
-            near = []
-            for chart in grid.charts:
-                own = placed.contains(number, *chart.vertices)
+            near, found = [], False
+            for chart, box in zip(grid.charts, domain.boxes, strict=True):
+                around = placed.contains(number, *domain.at_rest(box.expand(layers, layers)))  # also beyond seams
+                own = around[inner]
                 if motion.angle.varies and (own != placed.shapes[number - 1].contains(*chart.vertices)).any():
                     return f"{at} turns across a periodic side; give it a place without an image, or no angle"
-                near.append(_around(own))
+                near.append(_around(around)[inner])
+                found = found or bool(own.any())
                 for other, name in enumerate(labels, start=1):
                     if name != label and (near[-1] & placed.contains(other, *chart.vertices)).any():
                         return f'{at} comes nearer than {APART} cells to "{name}"; leave more between them'
-            if not any(cells.any() for cells in near):
+            if not found:
                 return f"{at} is outside of the grid; end its way before that"
             velocity = rigid_velocity(motion, time)
             for side in self.sides:

@@ -135,6 +135,22 @@ def _bodies_move_in_real_time(obstacles: Obstacles, time: MarchTime) -> Iterator
             yield wrong((*key, "motion"), obstacle.motion.written(), remedy)
 
 
+def _bodies_stay_in_their_plane(obstacles: Obstacles, charts: MultiBlockGrid) -> Iterator[Problem]:
+    if (across := normal(charts)) is None:
+        return
+    axis = "xyz"[across]
+    for key, obstacle in numbered(obstacles=obstacles):
+        if (motion := obstacle.motion) is None:
+            continue
+        if motion.displacement and motion.displacement[across].source not in (0, "0"):
+            remedy = f"a body in two dimensions stays in its plane; give 0 along {axis}"
+            yield wrong((*key, "motion", "displacement"), motion.written()["displacement"], remedy)
+        for about, angle in motion.angle or ():
+            if angle is not None and about != axis:
+                remedy = f"a body in two dimensions turns about {axis} alone; give angle.{axis}, or omit it"
+                yield wrong((*key, "motion", "angle", about), angle.source, remedy)
+
+
 def _bodies_have_names_of_their_own(obstacles: Obstacles, charts: MultiBlockGrid) -> Iterator[Problem]:
     """Forces on sides and bodies are logged by name."""
     for key, obstacle in numbered(obstacles=obstacles):
@@ -277,8 +293,8 @@ RULES: tuple[Rule, ...] = (
     _scalars_have_names, _scalars_have_sides, _thin_charts_are_flat, heat_is_on,
     _intervals_are_steps, _residual_can_be_reached, _keys_of_real_time,
     _averages_are_of_real_time, _eddies_are_followed, _motion_is_possible, _bodies_are_immersed,
-    _bodies_move_in_real_time, _bodies_have_names_of_their_own, _bodies_have_their_method,
-    _coupled_scalars_are_there,
+    _bodies_move_in_real_time, _bodies_stay_in_their_plane, _bodies_have_names_of_their_own,
+    _bodies_have_their_method, _coupled_scalars_are_there,
     _pressure_level_is_free, _pressure_point_is_inside, _speed_is_known, _pictures_cut_the_grid,
     points_lie_in_cells, groups_differ, numbers_can_be_computed,
 )  # fmt: skip

@@ -5,6 +5,7 @@ bodies.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -12,26 +13,31 @@ from taskflow.common.errors import BadInput
 from taskflow.common.hexahedra import cell_volumes, centres
 from taskflow.common.units import plural
 from taskflow.flow.boundaries.condition import Side
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, triple
 from taskflow.systems.artificial_compressibility.bodies import ChartBodies
+from taskflow.systems.artificial_compressibility.domain import GHOST
 from taskflow.systems.bodies.survey import BodyPart, Gaps, Survey, runs
 
 FEWEST = 4  # cells across a body
+NO_GAP = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
 class ChartBodyPart(BodyPart):
-    """A body, or all of them. `across`: the most cells in a row in it, along the direction in which they are fewest."""
+    """A body, or all of them. `across`: the most cells in a row in it, along the direction in which they are fewest. Of
+    another chart `GHOST` cells count, and more may follow if `at_least`.
+    """
 
     across: int = 0
+    at_least: bool = False
 
     def __str__(self) -> str:
-        return f"{super().__str__()}, {plural(self.across, 'cell')} across"
+        return f"{super().__str__()}, {'at least ' * self.at_least}{plural(self.across, 'cell')} across"
 
 
 def survey(bodies: ChartBodies, sides: tuple[Side, ...]) -> Survey:
-    """Examine all cells. Raises BadInput if a body has no cell or too few, overlaps another body, or covers a side
-    that lets fluid through, and if the fluid has no cell.
+    """Examine all cells. Raises BadInput if a body has no cell or too few, overlaps another body, or comes
+    nearer than a cell to a side that lets fluid through, and if the fluid has no cell.
     """
     found = _Found(bodies)
     for number, chart in enumerate(bodies.domain.grid.charts):
@@ -43,9 +49,9 @@ def survey(bodies: ChartBodies, sides: tuple[Side, ...]) -> Survey:
         raise BadInput(f"method.pressure_at = {list(point)}: the point is in a body; give a point in the fluid")
     parts = tuple(found.part(name) for name in bodies.names)
     gaps = [part.gap for part in map(found.part, found.groups) if part.gap is not None]
-    across = min(found.across(group) for group in found.groups)
+    across = min(map(found.across, found.groups))
     count, volume = int(found.count[1:].sum()), float(found.volume[1:].sum())
-    together = ChartBodyPart("all", count, volume, min(gaps, default=None), across)
+    together = ChartBodyPart("all", count, volume, min(gaps, default=None), *across)
     return Survey(together, parts, float(found.volume[0] / found.volume.sum()), found.warnings)
 
 
@@ -59,8 +65,8 @@ class _Found:
         self._of = np.array([0, *(1 + self.groups.index(label) for label in labels)])
         size = len(self.groups) + 1
         self.count, self.volume = np.zeros(size, np.int64), np.zeros(size)
-        self._longest = np.zeros((size, 3), np.int64)
-        self._beside = np.full(size, np.iinfo(np.int64).max)
+        self._longest, self._cut = np.zeros((size, 3), np.int64), np.zeros((size, 3), bool)
+        self._beside = np.full(size, NO_GAP)
         self._touching: dict[tuple[int, int], int] = {}
 
     def look(self, chart: int, vertices: np.ndarray) -> None:
@@ -70,15 +76,32 @@ class _Found:
         self.count += np.bincount(numbers.ravel(), minlength=self.count.size)
         volumes = cell_volumes(vertices)
         self.volume += np.bincount(numbers.ravel(), volumes.ravel(), self.count.size)
-        cells, normal = numbers.shape[::-1], self.bodies.domain.normal
-        gaps = Gaps((cells[0], cells[1], cells[2]), (False, False, False), len(self.groups))
-        for axis in range(3 if normal is None else 2):
-            gaps.look(numbers, Box.of((cells[0], cells[1], cells[2])), axis)
-            begin, end, has = runs(np.ascontiguousarray(np.moveaxis(numbers, 2 - axis, -1)))
+        wide, wall = self._with_ghosts(chart, numbers), len(self.groups) + 1
+        cells = triple(wide.shape[::-1])
+        gaps = Gaps(cells, (False, False, False), wall, open_ended=True)
+        for axis in range(3 if self.bodies.domain.normal is None else 2):
+            gaps.look(wide, Box.of(cells), axis)
+            rows = np.ascontiguousarray(np.moveaxis(np.where(wide == wall, 0, wide), 2 - axis, -1))
+            begin, end, has = runs(rows)
             np.maximum.at(self._longest[:, axis], has, end - begin + 1)
-        own = gaps.beside < gaps.none
-        self._beside[own] = np.minimum(self._beside[own], gaps.beside[own])
-        self._touching |= dict.fromkeys(gaps.touching, chart)
+            count = rows.shape[-1]
+            np.logical_or.at(self._cut[:, axis], has, (begin % count == 0) | (end % count == count - 1))
+        found = np.where(gaps.beside < gaps.none, gaps.beside, NO_GAP)[:wall]
+        self._beside = np.minimum(self._beside, found)
+        self._touching = {pair: chart for pair in gaps.touching if wall not in pair} | self._touching
+
+    def _with_ghosts(self, chart: int, numbers: np.ndarray) -> np.ndarray:
+        """Return numbers in the cells of a chart and in its ghost cells: of a further body, the wall, beyond sides."""
+        domain = self.bodies.domain
+        own = domain.boxes[chart]
+        first, wide = own.grow(GHOST).lo, np.pad(numbers, GHOST)
+        for axis, high in product(range(3), (0, 1)):
+            wide[own.layer(axis, high, -GHOST, 0).slices(first)] = len(self.groups) + 1
+        for seam in domain.atlas.seams:
+            if seam.chart == chart:
+                points = centres(domain.at_rest(seam.beyond))
+                wide[seam.beyond.slices(first)] = self._of[self._placed.number(*points)]
+        return wide
 
     def _refuse_overlaps(self, points: np.ndarray, numbers: np.ndarray) -> None:
         for n, group in enumerate(self._of[1:], start=1):
@@ -99,23 +122,23 @@ class _Found:
             named = label if label.startswith("obstacles[") else f'the body "{label}"'
             if not self.count[number]:
                 raise BadInput(f"{named}: no cell has its centre in it; use smaller cells, or a larger body")
-            if (across := self.across(label)) < FEWEST:
+            if (across := self.across(label)[0]) < FEWEST:
                 raise BadInput(
                     f"{named}: it is {plural(across, 'cell')} across, and a surface needs {FEWEST}; use smaller cells,"
                     " or a larger body"
                 )
 
-    def across(self, label: str) -> int:
-        """The most cells in a row along the direction in which they are fewest."""
-        axes = 3 if self.bodies.domain.normal is None else 2
-        return int(self._longest[self.groups.index(label) + 1, :axes].min())
+    def across(self, label: str) -> tuple[int, bool]:
+        """See `ChartBodyPart`."""
+        number, axes = self.groups.index(label) + 1, 3 if self.bodies.domain.normal is None else 2
+        axis = int(self._longest[number, :axes].argmin())
+        return int(self._longest[number, axis]), bool(self._cut[number, axis])
 
     def part(self, label: str) -> ChartBodyPart:
         number = self.groups.index(label) + 1
         gap = int(self._beside[number])
-        none = gap == np.iinfo(np.int64).max
-        about = label, int(self.count[number]), float(self.volume[number]), None if none else gap
-        return ChartBodyPart(*about, self.across(label))
+        about = label, int(self.count[number]), float(self.volume[number]), None if gap == NO_GAP else gap
+        return ChartBodyPart(*about, *self.across(label))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -131,11 +154,11 @@ def _check_openings(bodies: ChartBodies, sides: tuple[Side, ...]) -> None:
     grid = bodies.domain.grid
     for side in sides:
         for patch in grid.sides[side.name] if side.kind.permeable else ():
-            points = grid.charts[patch.chart].at(patch.vertices)
+            points = grid.charts[patch.chart].at(patch.cells.expand((0, 0, 0), (1, 1, 1)))
             covered = bodies.at(0.0).number(*points)
             if covered.any():
                 number = int(covered[covered != 0][0])
                 raise BadInput(
-                    f"obstacles[{number}]: it covers {np.count_nonzero(covered)} of the {covered.size} vertices of the"
-                    f" side {side.name}, which lets fluid through; let the body begin at least a cell away from there"
+                    f"obstacles[{number}]: it comes nearer than a cell to the side {side.name}, which lets fluid"
+                    " through; leave a cell or more between them"
                 )

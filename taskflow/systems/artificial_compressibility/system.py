@@ -292,13 +292,13 @@ class CompressibilitySystem(System):
                 attributes[f"boundary_{name}_velocity"] = np.array(side.numbers)
         return attributes
 
-    def check(self) -> None:
+    def check(self, start: float = 0.0) -> None:
         case = self.sim.case
         numbers = numbers_on(self.grid, dict(case), case.machine)
         _ = self.survey  # reports invalid bodies
         if self.surroundings is not None:
-            path = self.surroundings.path(case.end_time)
-            self.surroundings.check(0.0, path[-1], path, case.time.step)
+            path = self.surroundings.path(start, case.end_time)
+            self.surroundings.check(start, path[-1], path, case.time.step)
         initial_fields_fit(self.initial, placed(self.grid, case.motion), numbers)
         sides_fit(case, self.domain, numbers)
 

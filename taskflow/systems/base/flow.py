@@ -232,13 +232,13 @@ class FlowSystem(System):
         """The boundary conditions and the properties of the fluid."""
         return conditions(self.sim.case).attributes()
 
-    def check(self) -> None:
+    def check(self, start: float = 0.0) -> None:
         """Raise BadInput if formulas, step sizes, inflows or bodies of the case are invalid."""
         sim = self.sim
         _ = sim.survey  # reports invalid bodies
         if self.surroundings is not None:
             path = sim.bodies.path
-            self.surroundings.check(0.0, path[-1], path, sim.case.time.step)
+            self.surroundings.check(start, path[-1], path, sim.case.time.step)
         self.inflows.check(times_of(sim.case))
         self.timed.check(times(sim.case)[: None if sim.case.time.end or sim.case.time.step else 1])
         initial = largest(sim.case, sim.grid)

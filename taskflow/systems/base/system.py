@@ -256,8 +256,10 @@ class System(SystemType, ABC):
         ends = [(f"{a}_min", f"{a}_max") for a, around in zip("xyz", grid.periodic, strict=True) if not around]
         return Isosurface(grid, ValueSurface(field, value, tuple(chain(*ends))), derived=derived)
 
-    def check(self) -> None:
-        """Raise BadInput if the first step is impossible, for example as an initial value is not finite."""
+    def check(self, start: float = 0.0) -> None:
+        """Raise BadInput if the first step is impossible, for example as an initial value is not finite. `start` is the
+        time of its beginning, later than 0 on a restart.
+        """
         extremes(self.initial, self.sim.grid, lambda name: f"the initial {name}")
 
     @property

@@ -68,12 +68,12 @@ class BodyPaths(ABC):
         """Return a collision at a time, as text with the remedy, or None."""
 
     def check(self, start: float, end: float, path: tuple[float, ...], step: float | None) -> None:
-        """Raise BadInput if an expression jumps or is not finite between two times, if a body meets an object at a
-        moment of its path, or if its surface moves too far in the given step.
+        """Raise BadInput if an expression jumps or is not finite between two times, if a body meets an object at
+        `start` or at a later moment of its path, or if its surface moves too far in the given step.
         """
         for motion in self.paths:
             motion.check(np.linspace(start, end, MOMENTS + 1) if end > start else np.full(1, start))
-        for time in path:
+        for time in (start, *(moment for moment in path if moment > start)):
             if (meeting := self.meeting(time)) is not None:
                 raise BadInput(meeting)
             if step is not None and (moved := self.moved(time, time + step)) > self.farthest:

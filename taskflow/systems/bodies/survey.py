@@ -174,12 +174,13 @@ class Gaps:
     """The gaps in the pieces of the domain examined so far.
 
     `beside` has, by shape number, the fewest free cells in a row adjacent to the shape, or `none`. `touching` has one
-    place for each pair of shapes with adjacent cells.
+    place for each pair of shapes with adjacent cells. Rows end at walls, unless they are `periodic` or `open_ended`.
     """
 
     cells: Triple
     periodic: tuple[bool, bool, bool]
     shapes: int
+    open_ended: bool = False
     beside: np.ndarray = field(init=False)
     touching: dict[tuple[int, int], BodyGap] = field(default_factory=dict)
     narrowest: list[BodyGap] = field(default_factory=list)  # of each piece and axis
@@ -206,6 +207,8 @@ class Gaps:
         low, high = np.flatnonzero(np.r_[True, ~same]), np.flatnonzero(np.r_[~same, True])  # the outermost of each row
         if self.periodic[axis]:
             ends = [(end[high], has[high], has[low], first[low] + count - 1 - last[high])]
+        elif self.open_ended:
+            ends = []
         else:
             ends = [
                 (end[high], has[high], has[high], count - 1 - last[high]),

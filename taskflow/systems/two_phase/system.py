@@ -272,9 +272,9 @@ class TwoPhaseSystem(FlowSystem):
         spacing = self.model.limiting_grid.spacing
         return self.model.carried.beside(friction(self.phases, spacing, self.model.interface.width))
 
-    def check(self) -> None:
+    def check(self, start: float = 0.0) -> None:
         """See `FlowSystem`. Also raises BadInput if phi is not finite, or the file of a shape cannot be read."""
-        super().check()
+        super().check(start)
         _ = self.start
 
     @property
