@@ -44,7 +44,7 @@ class Survey:
 
     def rows(self) -> Iterator[Row]:
         yield Row("bodies", f"{self.all}; {self.fluid:.2%} of the domain is fluid")
-        yield from (Row("", f"{part.name}: {part}") for part in self.parts)
+        yield from (Row("", f"{part.name}: {part}", "detail") for part in self.parts)
         yield from warning_rows(self.warnings)
 
 
