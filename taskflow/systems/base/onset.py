@@ -190,7 +190,7 @@ class Causes(Outlook):
         if not key.startswith("openings["):
             return key
         number, _, inner = key.removeprefix("openings[").partition("].")
-        return f"boundaries.{self._sim.case.openings[int(number) - 1].side}.{inner}"
+        return f"boundaries.{self._sim.case.openings[int(number) - 1].face}.{inner}"
 
     def _released(self, key: str) -> float:
         """Return the inverse volume of a heat source, by its key "sources[1].rate"."""

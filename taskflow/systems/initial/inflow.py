@@ -16,6 +16,7 @@ from taskflow.cases import Case
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.profile_table import Column
 from taskflow.cases.tables.boundaries import Boundary, LogLawTable
+from taskflow.cases.tables.openings import OpeningTable
 from taskflow.cases.tables.timed import Timed, TimeFunction, Value, placed
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput, named
@@ -91,7 +92,8 @@ class Inflows:
         ends = [start + length for start, length in zip(self.grid.origin, self.grid.lengths, strict=True)]
         x, y, z = (self.grid.coordinates(VELOCITY.get(name, "c"), a, cells.lo[a], cells.hi[a]) for a in range(3))
         x, y, z = map(np.minimum, (x, y, z), ends)  # rounding may not take the last one out of the domain
-        edge = np.array([ends[axis] if high else self.grid.origin[axis]])
+        end = ends[axis] if high else self.grid.origin[axis]
+        edge = self.grid.faces(axis)[[side.plane]] if side.in_body else np.array([end])
         x, y, z = (edge if a == axis else places for a, places in enumerate((x, y, z)))
         profile, value = self.all_profiles[key][name], self.instead.get(_key(side.place, name))
         if value is not None:
@@ -129,10 +131,10 @@ class Inflows:
     def fastest(self, times: list[float]) -> list[np.ndarray]:
         """Return the largest inflow |u|, |v|, |w| on each side."""
         fastest = []
-        for key in self.profiles:
-            each = [(name, t, box) for t in times for box in self.sides[key].faces for name in VELOCITY]
-            speeds = [np.abs(self.at(key, name, t, box)).max() for name, t, box in each]
-            fastest.append(np.reshape(speeds, (-1, len(VELOCITY))).max(axis=0))
+        for key, profiles in self.profiles.items():
+            each = [(time, box) for time in times for box in self.sides[key].faces]
+            along = [[np.abs(self.at(key, name, *one)).max() for one in each if name in profiles] for name in VELOCITY]
+            fastest.append(np.array([max(speeds, default=0.0) for speeds in along]))
         return fastest
 
     def _written(self, shard: Shard, times: list[float]) -> dict[str, float]:
@@ -207,6 +209,9 @@ def inflow_profiles(case: Case, side: Boundary, face: str) -> dict[str, InflowPr
         profiles = dict(zip(VELOCITY, _wind(case, side.log_law, face), strict=True))
     else:
         profiles = {name: _formula(value) for name, value in zip(VELOCITY, side.velocity or (), strict=True)}
+    if isinstance(side, OpeningTable) and side.obstacle is not None:
+        normal = "uvw"[side.axis]
+        return {normal: profiles[normal]}
     if case.heat and side.temperature is not None:
         profiles["T"] = _formula(side.temperature)
     if side.phase is not None:
