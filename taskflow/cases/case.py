@@ -258,7 +258,7 @@ class Case(TableValue):
         for face in self.boundaries.sides:
             yield face, face, f"boundaries.{face}", self.boundary(face)
         for n, opening in enumerate(self.openings, start=1):
-            yield f"opening{n}", opening.side, f"openings[{n}]", _resolved(opening)
+            yield f"opening{n}", opening.face, f"openings[{n}]", _resolved(opening)
 
     @property
     def end_time(self) -> float:

@@ -242,6 +242,7 @@ class OpeningKeys(BoundaryKeys, total=False):
     disk: DiskKeys | None
     where: Formula | None
     scalars: Mapping[str, Formula] | None
+    obstacle: str | None
 
 
 class OutputKeys(TypedDict, total=False):

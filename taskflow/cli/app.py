@@ -100,6 +100,9 @@ def check(
     prove: Annotated[
         bool, typer.Option("--prove", help="Also prove that the recorded operations are equivalent to the program.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also print blocks, messages, tasks and parts of the memory.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Validate a case and estimate its cost.
@@ -108,7 +111,7 @@ def check(
     """
     from taskflow.cli.reports import tell_case
 
-    tell_case(case, settings, proves=prove, as_json=as_json)
+    tell_case(case, settings, proves=prove, details=verbose, as_json=as_json)
 
 
 @app.command()

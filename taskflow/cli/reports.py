@@ -9,8 +9,10 @@ from taskflow.terminal.exit_codes import refuse
 from taskflow.terminal.format import report, tell
 
 
-def tell_case(path: Path, settings: Sequence[str], *, proves: bool = False, as_json: bool = False) -> None:
-    """Validate a case and print its cost on this machine.
+def tell_case(
+    path: Path, settings: Sequence[str], *, proves: bool = False, details: bool = False, as_json: bool = False
+) -> None:
+    """Validate a case and print its cost on this machine, with or without details.
 
     Raises BadInput if it cannot run on this machine, and RunFailed if a requested proof fails.
     """
@@ -20,7 +22,7 @@ def tell_case(path: Path, settings: Sequence[str], *, proves: bool = False, as_j
     case = Case.load(path, settings)
     costs = estimate(case)
     rows = [*costs.rows(), *([costs.proof_row()] if proves else [])]
-    report(f"{case.title}: the case is valid", rows, as_json=as_json)
+    report(f"{case.title}: the case is valid", rows, as_json=as_json, details=details)
 
 
 def tell_machine(*, as_json: bool = False) -> None:

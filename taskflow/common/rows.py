@@ -7,11 +7,14 @@ from typing import Literal, NamedTuple
 
 
 class Row(NamedTuple):
-    """Line of a report. Without a label it continues the previous row. `auto` marks a choice made for "auto"."""
+    """Line of a report. Without a label it continues the previous row. `auto` marks a choice made for "auto".
+
+    A `detail` is printed only if details are asked for.
+    """
 
     label: str
     text: str
-    kind: Literal["fact", "warning"] = "fact"
+    kind: Literal["fact", "detail", "warning"] = "fact"
     auto: bool = False
 
     def __str__(self) -> str:
@@ -21,6 +24,11 @@ class Row(NamedTuple):
 def auto(chosen: bool) -> str:
     """Return the mark of a choice made for "auto"."""
     return " (auto)" if chosen else ""
+
+
+def details(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows as details."""
+    return (row._replace(kind="detail") for row in rows)
 
 
 def labelled(label: str, texts: Iterable[str]) -> Iterator[Row]:

@@ -19,6 +19,7 @@ from taskflow.flow.poisson import relative_residual
 from taskflow.systems.base.flow import FlowMeasures, FlowSystem
 from taskflow.systems.base.physics import implicit
 from taskflow.systems.base.pressure import FORCING, choice, described, solver, sweeps
+from taskflow.systems.base.scales import fastest, fluid_row
 from taskflow.systems.base.system import System
 
 
@@ -73,6 +74,7 @@ class Projection(FlowSystem):
         return sweeps(self.sim.case)
 
     def solver_rows(self) -> Iterator[Row]:
+        yield fluid_row(self.sim.case, *fastest(self.sim, self.model, self.inflows))
         yield Row("pressure", f"{described(self.sim.case)}; {self.sim.case.machine.precision} precision")
 
     @property

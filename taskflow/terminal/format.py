@@ -41,12 +41,12 @@ def say(heading: str, rows: Iterable[Row | tuple[str, str]] = ()) -> None:
         typer.echo(style(f"  {label}".ljust(LABEL), dim=True) + f"\n{'':{LABEL}}".join(lines))
 
 
-def report(heading: str, rows: Iterable[Row], *, as_json: bool = False) -> None:
-    """Print a heading and rows, or an object with both as JSON."""
+def report(heading: str, rows: Iterable[Row], *, as_json: bool = False, details: bool = True) -> None:
+    """Print a heading and rows, with or without details, or an object with all as JSON."""
     if as_json:
         typer.echo(json.dumps({"heading": heading, "rows": [row._asdict() for row in rows]}, indent=2))
     else:
-        say(heading, rows)
+        say(heading, [row for row in rows if details or row.kind != "detail"])
 
 
 def table(names: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:

@@ -20,15 +20,17 @@ from taskflow.runtime.proof import Proof
 from tests.speed import seconds
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+TWO = ("--set", "machine.blocks=[1,1,2]")
 
 
 def test_what_it_tells(give, here):
     settings = ["machine.blocks=[1,1,2]", "time.end=10", "time.cfl=0.4"]
-    result = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting)))
+    result = give("check", "cavity.toml", "-v", *(word for setting in settings for word in ("--set", setting)))
     assert (result.exit_code, result.stderr) == (0, "")
     for words in (
         "A small cavity: the case is valid",
         "16 x 2 x 16 cells",
+        "viscosity 0.01, speed 1: Re = 100 per unit length, 6.25 per cell\n",
         "1 x 1 x 2 in 2 processes",
         "FFT, direct (auto: cells are uniform, and each direction is periodic or between walls); double precision",
         "in the largest block",
@@ -46,9 +48,30 @@ def test_what_it_tells(give, here):
     assert "(auto)" not in result.stdout.splitlines()[2], "the blocks are given"
 
 
+@pytest.mark.parametrize("name", ["room", "cylinder", "rising_bubble", "naca0012"])
+def test_the_rest_is_printed_on_request(name, give):
+    """What a user needs is on few lines, and they are some of all, in the same order."""
+    case, timed = str(EXAMPLES / f"{name}.toml"), re.compile(r"free|measured|for the run")
+    short, whole = (give("check", case, *more).stdout.splitlines() for more in ((), ("-v",)))
+    labels = [line.split()[0] for line in short[1:] if line[2] != " "]
+    assert labels[:3] in (["grid", "device", "fluid"], ["grid", "device", "phases"])
+    assert labels[-1] == "output"
+    assert {"memory", "time"} < {*labels}
+    assert len(short) <= 13 < 20 <= len(whole)
+    rest = iter(whole)
+    assert all(any(line == one or (timed.search(line) and timed.search(one)) for one in rest) for line in short)
+
+
+def test_the_fluid_is_described(give, here):
+    heated, ideal = (AT_REST, "heat.diffusivity=0.005"), ("fluid.viscosity=0", "time.step=0.01")
+    for settings, words in ((heated, "viscosity 0.01, no speed is given; Pr = 2"), (ideal, "viscosity 0, speed 1")):
+        told = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting))).stdout
+        assert f"  fluid      {words}\n" in told
+
+
 def test_rows_are_json_for_programs(give, here):
     settings = ["--set", "machine.blocks=[1,1,2]", "--set", "grid.stretching={z={tanh=2.5}}"]
-    printed, told = (give("check", "cavity.toml", *settings, *more) for more in ((), ("--json",)))
+    printed, told = (give("check", "cavity.toml", *settings, *more) for more in (("-v",), ("--json",)))
     assert (told.exit_code, told.stderr) == (0, "")
     result = json.loads(told.stdout)
     assert result.keys() == {"heading", "rows"}
@@ -65,7 +88,7 @@ def test_rows_are_json_for_programs(give, here):
 
 def test_what_a_steady_state_is_and_which_steps_are_too_long(give, here):
     settings = ["time.steady=1e-4", "heat={diffusivity=0.002}", "time.cfl=0.9", "fluid.viscosity=1e-3"]
-    told = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting))).stdout
+    told = give("check", "cavity.toml", "-v", *(word for setting in settings for word in ("--set", setting))).stdout
     lines = " ".join(told.split())
     assert "steps: time.steps, fewer if it becomes steady" in lines
     assert (
@@ -75,7 +98,7 @@ def test_what_a_steady_state_is_and_which_steps_are_too_long(give, here):
     )
     assert 'warning time.cfl = 0.9: time.scheme = "ab2" is stable up to 0.' in lines
     table = "time.steady={rate=1e-5, over=2, every=0.5}"
-    told = give("check", "cavity.toml", "--set", table).stdout
+    told = give("check", "cavity.toml", "-v", "--set", table).stdout
     assert "when the rate of velocity stays below 1e-05 for a time of 2\n" in told
     assert "checked every 0.5 of time" in told
     assert "warning" not in told
@@ -85,7 +108,7 @@ def test_an_outer_iteration_is_told_at_most_and_its_messages_once(give, here):
     """How many products it takes nobody knows before."""
     settings = ["grid.cells=[64,32,1]", "method.march=implicit", "machine.blocks=2"]
     naca = str(EXAMPLES / "naca0012.toml")
-    told = give("check", naca, *(word for setting in settings for word in ("--set", setting))).stdout
+    told = give("check", naca, "-v", *(word for setting in settings for word in ("--set", setting))).stdout
     assert re.search(r"step +moves at most [\d.]+ [MG]B", told)
     assert re.search(r"\d+ messages and [\d.]+ kB per step \(repetitions counted once\) from the busiest", told)
 
@@ -106,7 +129,7 @@ def test_openings_are_told(give, here):
 def test_memory_that_neighbours_share_is_told(give, here):
     shared = "channel peer (auto), 2.10 MB shared by each two neighbours"
     for channel, words in (("auto", shared), ("actor", "channel actor\n")):
-        result = give("check", "cavity.toml", "--set", "machine.blocks=[1,1,2]", "--set", f"machine.channel={channel}")
+        result = give("check", "-v", "cavity.toml", *TWO, "--set", f"machine.channel={channel}")
         assert words in result.stdout
 
 
@@ -118,7 +141,7 @@ def test_memory_that_neighbours_share_is_told(give, here):
      "Vreman, constant 0.07, logarithmic law at rough walls, turbulent Prandtl number 0.85\n"),
 ])  # fmt: skip
 def test_the_turbulence_model_is_told(settings, words, give, here):
-    result = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting)))
+    result = give("check", "cavity.toml", "-v", *(word for setting in settings for word in ("--set", setting)))
     assert (result.exit_code, result.stderr) == (0, "")
     assert f"eddies     {words}" in result.stdout
     assert re.search(r"^ .*\beddies  +.*-> nu_t$", result.stdout, re.MULTILINE)  # the task
@@ -198,7 +221,7 @@ def test_on_gpus(here, give, monkeypatch):
     monkeypatch.setattr(room, "look", lambda _: here_with)
     monkeypatch.setattr(room, "open_device", lambda kind: kind)
     monkeypatch.setattr(room, "known_copy_bandwidth", lambda device: 4e12)
-    told = give("check", "cavity.toml").stdout
+    told = give("check", "cavity.toml", "-v").stdout
     for word in ("1 x 1 x 2 in 2 processes (auto)", "2 GPUs: A fine GPU (auto)", "8.00 TB/s", "80.0 GB free per GPU"):
         assert word in told
     assert "flags and what other GPUs leave there" in told

@@ -166,7 +166,7 @@ type = "surface"
 file = "body.stl"
 {more}
 """)
-    told = command("check", "case.toml")[1]
+    told = command("check", "-v", "case.toml")[1]
     line = next((line for line in told.splitlines() if line.strip().startswith("body:")), None)
     assert line is not None, told
     return float(line.split("volume")[1].split(",")[0])

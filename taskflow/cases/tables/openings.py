@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -10,9 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from taskflow.cases.language.problems import Problem, numbered, wrong
+from taskflow.cases.language.problems import Key, Problem, numbered, wrong
 from taskflow.cases.language.table import entry
 from taskflow.cases.tables import boundaries as sides
+from taskflow.cases.tables.body_openings import RULES, PlacedInBody, have_few_faces
 from taskflow.cases.tables.boundaries import Boundaries, Boundary
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.magnitudes import winds_can_be_computed
@@ -23,26 +23,21 @@ from taskflow.cases.tables.physics import (
     sides_have_heat,
     tables_have_heat,
 )
-from taskflow.cases.tables.places import PlacedSide, names_are_own, scalars_exist, take_faces
+from taskflow.cases.tables.places import names_are_own, scalars_exist, take_faces
 from taskflow.cases.tables.pressure import PressureTable
 from taskflow.flow import StaggeredGrid
 from taskflow.runtime.regions import triple
 
 NEAR = 1e-6  # of the domain: a place that far beyond its side is on it
-MOST = 10**8  # faces of a side with openings: each face has a flag
 
 
-class OpeningTable(PlacedSide, Boundary):
+class OpeningTable(PlacedInBody, Boundary):
     """A part of a side with a separate condition. It has the keys of a side of its type, too."""
 
     side: Literal["x_min", "x_max", "y_min", "y_max", "z_min", "z_max"] = entry(
-        "the side of the domain in which it is", remedy="give the side in which it is, x_min to z_max"
+        "the side of the domain, or of the `obstacle`, in which it is",
+        remedy="give the side in which it is, x_min to z_max",
     )
-
-    @property
-    def axis(self) -> int:
-        """The axis across its side."""
-        return AXES.index(self.side[0])
 
     def covers(self, grid: StaggeredGrid) -> np.ndarray:
         """Return whether each face of its side belongs to it: [second, first] of the axes along the side."""
@@ -64,8 +59,13 @@ def _covered(opening: OpeningTable, grid: StaggeredGrid) -> np.ndarray:
 Openings = tuple[OpeningTable, ...]
 
 
+def _in_sides(openings: Openings) -> list[tuple[Key, OpeningTable]]:
+    """Return the openings in sides of the domain, with their keys."""
+    return [(key, opening) for key, opening in numbered(openings=openings) if opening.obstacle is None]
+
+
 def _lie_on_sides(boundaries: Boundaries, openings: Openings) -> Iterator[Problem]:
-    for key, opening in numbered(openings=openings):
+    for key, opening in _in_sides(openings):
         name = opening.side[0]
         if getattr(boundaries, name) is not None:
             remedy = f"{name} is periodic; give a side of another direction, or types for {name}_min and {name}_max"
@@ -73,7 +73,7 @@ def _lie_on_sides(boundaries: Boundaries, openings: Openings) -> Iterator[Proble
 
 
 def _lie_on_their_sides(grid: GridTable, openings: Openings) -> Iterator[Problem]:
-    for key, opening in numbered(openings=openings):
+    for key, opening in _in_sides(openings):
         name = opening.side[0]
         if opening.box is not None:
             low, high = opening.box
@@ -93,23 +93,15 @@ def _lie_on_their_sides(grid: GridTable, openings: Openings) -> Iterator[Problem
                 yield wrong((*key, place), value, remedy)
 
 
-def _have_few_faces(staggered: StaggeredGrid, openings: Openings) -> Iterator[Problem]:
-    for key, opening in numbered(openings=openings):
-        faces = math.prod(n for axis, n in enumerate(staggered.cells) if axis != opening.axis)
-        if faces > MOST:
-            remedy = f"this side has {faces:.3g} faces, and a side with openings at most {MOST:.3g}; give fewer cells"
-            yield wrong((*key, "side"), opening.side, remedy)
-
-
 def _take_faces(staggered: StaggeredGrid, openings: Openings) -> Iterator[Problem]:
-    if not any(_have_few_faces(staggered, openings)):
-        yield from take_faces(openings, lambda opening: opening.covers(staggered))
+    if not any(have_few_faces(staggered, openings)):
+        yield from take_faces(_in_sides(openings), lambda opening: opening.covers(staggered))
 
 
 def _as_sides(rule: Callable[..., Iterator[Problem]], openings: Openings, *more: Any) -> Iterator[Problem]:
     """Yield the problems that a rule of sides finds with openings."""
     for key, opening in numbered(openings=openings):
-        alone = Boundaries.model_construct(**{opening.side: opening})
+        alone = Boundaries.model_construct(**{opening.face: opening})
         for problem in rule(alone, *more):
             yield replace(problem, keys=(*key, *problem.keys[2:]))
 
@@ -134,7 +126,7 @@ def _are_smooth(
 def partly_released(grid: StaggeredGrid, boundaries: Boundaries, openings: Openings) -> dict[str, str]:
     """Return the sides on which the pressure is given in part alone, with the reason why FFT cannot solve for it."""
     reasons: dict[str, str] = {}
-    for opening in openings:
+    for _, opening in _in_sides(openings):
         around = boundaries.sides[opening.side]
         if opening.kind.fixes_pressure != around.kind.fixes_pressure and not opening.covers(grid).all():
             kinds = f"{around.type}, part {opening.type} ({opening.name})"
@@ -146,7 +138,7 @@ def partly_released(grid: StaggeredGrid, boundaries: Boundaries, openings: Openi
 def _are_solved(
     staggered: StaggeredGrid, boundaries: Boundaries, openings: Openings, pressure: PressureTable
 ) -> Iterator[Problem]:  # fmt: skip
-    on_sides = not any(_lie_on_sides(boundaries, openings)) and not any(_have_few_faces(staggered, openings))
+    on_sides = not any(_lie_on_sides(boundaries, openings)) and not any(have_few_faces(staggered, openings))
     sound = on_sides and not any(_take_faces(staggered, openings))
     for reason in partly_released(staggered, boundaries, openings).values() if sound else ():
         if pressure.solver == "fft":
@@ -154,6 +146,6 @@ def _are_solved(
 
 
 OpeningTable.rules = (
-    names_are_own, _lie_on_sides, _lie_on_their_sides, _have_few_faces, _take_faces, _are_sound_sides, _have_heat,
-    _are_smooth, scalars_exist, _are_solved,
+    names_are_own, _lie_on_sides, _lie_on_their_sides, have_few_faces, _take_faces, _are_sound_sides, _have_heat,
+    _are_smooth, scalars_exist, _are_solved, *RULES,
 )  # fmt: skip

@@ -10,7 +10,16 @@ import numpy as np
 
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.values import corners
-from taskflow.cases.language.problems import Problem, exclusive, missing, names_differ, numbered, present, wrong
+from taskflow.cases.language.problems import (
+    Key,
+    Problem,
+    exclusive,
+    missing,
+    names_differ,
+    numbered,
+    present,
+    wrong,
+)
 from taskflow.cases.language.table import Positive, Table, Text, Vector, entry, optional, reads, written
 from taskflow.cases.tables.boundaries import called
 from taskflow.cases.tables.kinds import Kind, SideTable
@@ -63,7 +72,12 @@ class PlacedSide(SideTable):
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         yield from super().conflicts(values)
-        yield from exclusive(values, *PLACED, needed=missing("box", PLACES))
+        yield from exclusive(values, *PLACED, needed=None if cls.takes_all(values) else missing("box", PLACES))
+
+    @classmethod
+    def takes_all(cls, values: Mapping[str, Any]) -> bool:
+        """Return whether it takes all of its side without a place."""
+        return False
 
     @classmethod
     def called(cls, kind: Kind) -> str:
@@ -72,8 +86,13 @@ class PlacedSide(SideTable):
     @property
     def placed(self) -> tuple[str, Any]:
         """The key of its place, and the value as in a case file."""
-        (key,) = present(dict(self), *PLACED)
+        key = next(iter(present(dict(self), *PLACED)), "side")
         return key, written(getattr(self, key))
+
+    @property
+    def around(self) -> str:
+        """The side in which it is, as text."""
+        return self.side
 
     @property
     def released(self) -> dict[str, Value]:
@@ -86,9 +105,10 @@ class PlacedSide(SideTable):
             inside = [(low[a] - near <= points[a]) & (points[a] <= high[a] + near) for a in axes]
         elif self.disk is not None:
             inside = [sum((points[a] - self.disk.centre[a]) ** 2 for a in axes) <= self.disk.radius**2]
-        else:
-            assert self.where is not None
+        elif self.where is not None:
             inside = [self.where(*points) > 0]
+        else:
+            inside = [True]
         shape = np.broadcast_shapes(*(np.shape(point) for point in points))
         return np.asarray(np.logical_and.reduce([np.broadcast_to(one, shape) for one in inside]))
 
@@ -97,9 +117,9 @@ def names_are_own(openings: Sequence[PlacedSide]) -> Iterator[Problem]:
     return names_differ(set(), numbered(openings=openings), "another opening has this name; give each its own")
 
 
-def take_faces(openings: Sequence[PlacedSide], covers: Callable[[Any], np.ndarray]) -> Iterator[Problem]:
+def take_faces(keyed: Sequence[tuple[Key, PlacedSide]], covers: Callable[[Any], np.ndarray]) -> Iterator[Problem]:
     """Yield the problems of openings without faces, and of openings that overlap. `covers` marks faces of a side."""
-    taken, keyed = {}, [*numbered(openings=openings)]
+    taken = {}
     for key, opening in keyed:
         place, value = opening.placed
         try:

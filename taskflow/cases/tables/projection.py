@@ -47,6 +47,7 @@ PROJECTION = Supports(
         **{(f"{place}.pressure.{sort}", "obstacles"): "give 0" for place in ("openings", "boundaries.vent")
            for sort in ("nonzero", "timed")},
         ("openings", "obstacles.motion"): None,
+        ("openings.obstacle", "bodies.treatment.immersed"): 'give "flagged"',
         ("openings", "time.implicit"): None,
         ("openings", "particles"): None,
         ("openings", "statistics.budget"): None,

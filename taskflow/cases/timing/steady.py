@@ -116,7 +116,7 @@ class SteadyCriterion(Criterion):
         often = f"{n} step{'s' * (n > 1)}" if n else f"{self.every.time:g} of time"
         how = f"largest change since that time began / (its length x range), checked every {often}"
         yield Row("steady", f"when the rate of {names} stays below {self.rate:g} for {over}")
-        yield Row("", f"rate: {how}")
+        yield Row("", f"rate: {how}", "detail")
 
 
 class SteadyWatch(StateWatch):

@@ -8,6 +8,8 @@ every side (nothing is solid outside the domain), and return arrays without that
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 NEIGHBOURS = tuple((axis, side) for axis in range(3) for side in (-1, 1))  # west, east, south, north, below, above
@@ -70,6 +72,18 @@ def heat_bits(solid: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
         behind = np.where(moved(isothermal, (axis, side)), np.uint16(ISOTHERMAL), np.uint16(INSULATED))
         bits |= np.where(moved(solid, (axis, side)), behind, np.uint16(0)) << np.uint16(2 * n)
     return np.where(inside, np.uint16(KEEPS), bits)
+
+
+def opened(masks: Mapping[str, np.ndarray], passes: np.ndarray, axis: int, side: int) -> None:
+    """Remove the flags of a body where a cell may be entered through its face (axis, side): `passes`, with a layer."""
+    own = moved(passes)
+    for role in masks.keys() & {"T_faces", "scalar_faces"}:
+        masks[role][own] &= np.uint16(~(3 << 2 * NEIGHBOURS.index((axis, side))) & 0xFFFF)
+    for along in (other for other in range(3) if other != axis):
+        place = [other for other in range(3) if other != along].index(axis)
+        bit = np.uint16(~(1 << 4 * along + 2 * place + (side > 0)) & 0xFFFF)
+        for role in masks.keys() & {"faces", "edges"}:
+            masks[role][own & moved(passes, (along, -1))] &= bit
 
 
 def owners(bodies: np.ndarray, axis: int) -> np.ndarray:

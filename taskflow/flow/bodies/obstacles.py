@@ -215,9 +215,11 @@ class Obstacles:
         yield from ()
 
     def projection(
-        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, pressure: Solver
-    ) -> Iterator[Launch | Repeat]:
-        """Solve Laplacian(p) = div(u) / dt with closed faces, then u -= dt grad(p) on open ones.
+        self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, pressure: Solver,
+        behind: tuple[Box, ...] = (),
+    ) -> Iterator[Launch | Repeat]:  # fmt: skip
+        """Solve Laplacian(p) = div(u) / dt with closed faces, then u -= dt grad(p) on open ones. The divergence does
+        not count in the cells `behind` openings of bodies.
 
         If `forced`, closed faces first get dt grad(p) with the latest p, which the projection should cancel, and p is
         solved for again, repeatedly. They are then set to 0, which leaves a residual divergence in cells adjacent to
@@ -233,6 +235,8 @@ class Obstacles:
             yield stop(velocity, f.solid, over=box)
             return
         yield divergence(velocity, f.rhs, over=box, dt=dt, grid=grid)
+        if behind:
+            yield impose(f.rhs, over=behind, value=Value(0.0))
         yield from pressure.solve(f)
         yield correct(velocity, f.p, f.solid, over=box, dt=dt, grid=grid)
 

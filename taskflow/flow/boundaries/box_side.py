@@ -3,6 +3,9 @@
 A quantity in cells belongs to the part of the cell inside. A velocity along the side lies between two cells, and
 belongs to an opening if both do, so that the edges of an opening belong to the side around it. Between two openings
 it belongs to the lower one.
+
+An opening in the face of a body is on a plane inside the box: the high face of a body across x is an "x_min" of the
+fluid. Its ghost cells are cells of the body.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ COMPONENTS: Mapping[str, int] = {"u": 0, "v": 1, "w": 2}
 class SidePart:
     """The part of a side in the faces `inside`. Other openings of the side have the faces `others`. Without `inside` it
     is the rest of the side. `key` begins the names of its fields and scalars, `place` is its table in a case, `title`
-    names it in reports.
+    names it in reports. `plane` is the number of its faces across the side if it is in a body, else None.
     """
 
     key: str
@@ -35,6 +38,7 @@ class SidePart:
     title: str
     inside: Boxes | None = None
     others: Boxes = ()
+    plane: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,21 @@ class BoxSide:
         return first, second
 
     @property
+    def in_body(self) -> bool:
+        """True if it is in the face of a body."""
+        return self.plane != self._end_plane
+
+    @property
+    def plane(self) -> int:
+        """The number of its faces across it."""
+        inside = self.part.plane if self.part else None
+        return self._end_plane if inside is None else inside
+
+    @property
+    def _end_plane(self) -> int:
+        return on_face(self.face, self.grid).lo[self.axis]
+
+    @property
     def whole(self) -> bool:
         """True if one condition holds on all of the side."""
         return self.part is None or (self.part.inside is None and not self.part.others)
@@ -101,6 +120,8 @@ class BoxSide:
     @property
     def spacing(self) -> float:
         """The distance between the centres of a ghost cell and of the cell inside."""
+        if self.in_body:
+            return (self.grid.width(self.axis, self.plane - 1) + self.grid.width(self.axis, self.plane)) / 2
         return self.grid.beside(self.face)
 
     @property
@@ -144,6 +165,7 @@ class BoxSide:
         """Return the part of a layer on or along the side that belongs to it, for a quantity by name."""
         if self.whole:
             return (box,)
+        box = box.shift(triple((self.plane - self._end_plane) * (a == self.axis) for a in range(3)))
         first, second = self.along
         lo, shape = box.lo, box.shape
         marked = self._cells(name)[lo[second] + 1 :, lo[first] + 1 :][: shape[second], : shape[first]]

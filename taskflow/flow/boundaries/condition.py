@@ -132,6 +132,8 @@ class BoundaryCondition:
     """The ghost value of the eddy viscosity over the value inside: -1 if it is 0 on the side."""
     filled: ClassVar[bool] = False
     """Its ghost values at the end of a stage are filled by `Opening.ghosts`."""
+    in_bodies: ClassVar[type[BoundaryCondition] | None] = None
+    """The condition in the faces of bodies. None: not available there."""
 
     @classmethod
     def chosen(cls, table: Mapping[str, Any]) -> type[BoundaryCondition]:

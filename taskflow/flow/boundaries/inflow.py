@@ -50,9 +50,8 @@ def inflow_partitions(
         prescribed = condition.prescribed(side.face, names)
         if not prescribed:
             continue
-        axis, high = frame(side.face)
-        blocks, cells = main.shape[axis], main.region.cells
-        first = cells.hi[axis] - blocks + 1 if high else 0
+        axis, blocks = side.axis, main.shape[side.axis]
+        first = side.plane - sum(cut <= side.plane for cut in main.cuts[axis][1:-1])
         at = tuple(
             tuple(range(first, first + blocks + 1)) if a == axis
             else (*main.cuts[a][:-1], main.cuts[a][-1] + side.grid.high[a])
@@ -105,6 +104,28 @@ class Inflow(OpenSide):
     def _imposed(self, velocity: Velocity, side: BoxSide, stage: StageNames) -> Launch:
         name = values(side.key, "uvw"[side.axis], stage.ending)
         return impose_values(velocity[side.axis], name, over=side.faces)
+
+
+@dataclass(frozen=True)
+class BodyInflow(Inflow):
+    """Prescribed normal velocity in the face of a body. Its other values are stored in the body's cells, half a cell
+    inside.
+    """
+
+    def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
+        return ("uvw"[frame(face)[0]],)
+
+    def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield from ()
+
+    def bounded_ghosts(self, T: str, velocity: Velocity, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield from ()
+
+    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
+        yield from ()
+
+
+Inflow.in_bodies = BodyInflow
 
 
 def inflow_ghosts(fields: Mapping[str, str], side: BoxSide, ending: str) -> Iterator[Launch]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.boundary import Mirror, mirror
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, Velocity
@@ -23,7 +24,7 @@ from taskflow.flow.boundaries.sides import pressure_sides
 from taskflow.flow.grid import Grid
 from taskflow.flow.poisson import Operator
 from taskflow.flow.time.schemes import TimeScheme
-from taskflow.runtime.regions import Partition
+from taskflow.runtime.regions import Box, Partition
 from taskflow.runtime.tasks import Launch, Roles
 
 
@@ -49,6 +50,17 @@ class OpenBoundaries:
         """Set the normal velocity before the first projection, on outflows balanced from the next face inside."""
         for side, condition in self._open:
             yield from condition.begin(f, side, self._stage(-1))
+
+    def begin_in_bodies(self, f: Roles) -> Iterator[Launch]:
+        """Set the normal velocity in the faces of bodies, which `Obstacles.start` sets to 0."""
+        for side, condition in self._open:
+            if side.in_body:
+                yield from condition.begin(f, side, self._stage(-1))
+
+    @cached_property
+    def in_bodies(self) -> tuple[Box, ...]:
+        """The cells of bodies next to openings in their faces, which are not part of the flow."""
+        return tuple(box for side, _ in self._open if side.in_body for box in side.layer)
 
     def advance(self, f: Roles, n: int) -> Iterator[Launch]:
         """Set the normal velocity at the end of stage n, before its projection, from the new velocity inside."""
@@ -83,7 +95,7 @@ class OpenBoundaries:
         if measured or mixed:
             inner = self.grid.without(faces)
             for side, condition in parts(self.boundaries, self.grid):
-                if side.face in faces:
+                if side.face in faces and not side.in_body:
                     values = Mirror(-1.0 if condition.fixes_pressure else 1.0, 0.0)
                     yield mirror(f.p, over=side.ghosts, on=side.face, mirror=values)
             yield measured(inner) if measured else Operator(inner).measure_residual(f)

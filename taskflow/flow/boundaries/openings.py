@@ -1,4 +1,4 @@
-"""Sides with openings: parts with separate conditions."""
+"""Sides with openings: parts with separate conditions. Faces of bodies may have openings, too."""
 
 from __future__ import annotations
 
@@ -48,10 +48,12 @@ def all_conditions(boundaries: Boundaries) -> list[tuple[str, BoundaryCondition]
 
 
 def parts(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCondition]]:
-    """Return the sides from x_min to z_max with their conditions, each followed by its openings."""
-    found = []
+    """Return the sides from x_min to z_max with their conditions, each followed by its openings, and openings of bodies
+    at the end.
+    """
+    found, in_bodies = [], [opening for opening in openings(boundaries) if opening.part.plane is not None]
     for face in (face for face in FACES if face in boundaries):
-        own = [opening for opening in openings(boundaries) if opening.face == face]
+        own = [opening for opening in openings(boundaries) if opening.face == face and opening not in in_bodies]
         taken = tuple(box for opening in own for box in opening.part.inside or ())
         left = BoxSide(face, grid, SidePart(face, f"boundaries.{face}", face, None, taken) if taken else None)
         if bool(own) == bool(taken) and left.faces:  # else openings cover the whole side
@@ -59,12 +61,12 @@ def parts(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCon
         for opening in own:
             others = tuple(box for box in taken if box not in (opening.part.inside or ()))
             found.append((BoxSide(face, grid, replace(opening.part, others=others)), opening.condition))
-    return found
+    return [*found, *((BoxSide(opening.face, grid, opening.part), opening.condition) for opening in in_bodies)]
 
 
 def of_both_kinds(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCondition]]:
     """Return the parts of sides on which p is prescribed on some parts alone."""
-    found = parts(boundaries, grid)
+    found = [(side, condition) for side, condition in parts(boundaries, grid) if not side.in_body]
     kinds: dict[str, set[bool]] = {}
     for side, condition in found:
         kinds.setdefault(side.face, set()).add(condition.fixes_pressure)

@@ -18,6 +18,7 @@ from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.surface_flux import FaceLayer, SurfaceFlux
+from taskflow.runtime.regions import difference
 from taskflow.runtime.tasks import Axis, Launch, Read, Reduce, Roles, facing, frame, task
 
 TEXT = KERNELS / "monitor.cu"
@@ -102,8 +103,9 @@ class Monitor:
         `Obstacles.monitor`).
         """
         flow, box = self.flow, self.flow.staggered.box
-        yield divergence_max(f.u, f.v, f.w, over=box, divergence=f.scalar("divergence"), grid=flow.grid)
-        yield kinetic_energy(f.u, f.v, f.w, over=box, energy=f.scalar("energy"), grid=flow.grid)
+        cells = tuple(difference([box], flow.openings.in_bodies))
+        yield divergence_max(f.u, f.v, f.w, over=cells, divergence=f.scalar("divergence"), grid=flow.grid)
+        yield kinetic_energy(f.u, f.v, f.w, over=cells, energy=f.scalar("energy"), grid=flow.grid)
         yield largest_speed(f.u, f.v, f.w, over=box, speed=f.scalar("speed"))
         yield velocity_change(f.u, f.v, f.w, *flow.velocity_before(f), over=box, change=f.scalar("change"))
         yield from flow.residual(f)

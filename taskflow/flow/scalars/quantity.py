@@ -213,7 +213,7 @@ class Quantity:
         They are 2 value - inside at sides with a value, else inside + flux spacing / diffusivity. `ending` is the
         suffix of the stage's scalars. Raises BadInput for a flux without diffusivity.
         """
-        for side in sides:
+        for side in (side for side in sides if not side.in_body):
             condition = self.faces[side.key]
             where: dict[str, Any] = {"over": side.ghosts, "on": side.face}
             number = timed(side.key, self.name, ending) if condition.timed else None

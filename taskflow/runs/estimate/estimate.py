@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from taskflow.cases import Case
 from taskflow.cases.tables.pictures import check_libraries
 from taskflow.common.caching import cached_property
-from taskflow.common.rows import Row, auto, warning_rows
+from taskflow.common.rows import Row, auto, details, warning_rows
 from taskflow.common.units import plural, size
 from taskflow.flow.measures.statistics import SHARE
 from taskflow.output import first_blocks
@@ -106,8 +106,8 @@ class Estimate(MemoryEstimate):
         given, cost, iteration = case.machine, sim.step_cost, sim.system.iteration_name
         yield from sim.domain.rows()
         where = "one process" if self.processes == 1 else f"{self.processes} processes"
-        yield Row("blocks", f"{sim.domain.counted(sim.blocks)} in {where}", auto=given.blocks == "auto")
-        yield from sim.domain.shares(sim.partition)
+        yield Row("blocks", f"{sim.domain.counted(sim.blocks)} in {where}", "detail", auto=given.blocks == "auto")
+        yield from details(sim.domain.shares(sim.partition))
         yield Row("device", self._device, auto=given.device == "auto")
         yield from warning_rows([self.crowding] if self.crowding else [])
         yield from sim.system.rows(cost)
@@ -115,12 +115,12 @@ class Estimate(MemoryEstimate):
             yield sim.origin.row
         yield from super().rows()
         if len(self.placed) > 1:
-            yield from cost.message_rows(self.iterations, iteration)
+            yield from details(cost.message_rows(self.iterations, iteration))
             overlap = f"overlap {self.overlap}{auto(given.overlap == 'auto')}"
             channel = f"channel {self.channel}{auto(given.channel == 'auto')}"
             shared = f", {size(self.shared)} shared by each two neighbours" if self.shared else ""
-            yield Row("", f"{overlap}, {channel}{shared}")
-        yield from cost.rows(self.iterations, iteration, self.bandwidth)
+            yield Row("", f"{overlap}, {channel}{shared}", "detail")
+        yield from details(cost.rows(self.iterations, iteration, self.bandwidth))
         steady = case.time.steady is not None
         yield from self.steps.rows(self.seconds_per_step, bounded=cost.bounded, steady=steady)
         yield from warning_rows((*sim.system.warnings, *step_warnings(sim)))
@@ -130,7 +130,8 @@ class Estimate(MemoryEstimate):
         if len(self.placed) > 1:
             snapshots, states = RunDirectory.layouts(sim)[0], len(set(first_blocks(sim.hosts)))
             saved = f", {states} for each checkpoint" if case.checkpoint.keep else ""
-            yield Row("files", f"{sum(array.files for array in snapshots.arrays.values())} for each snapshot{saved}")
+            count = sum(array.files for array in snapshots.arrays.values())
+            yield Row("files", f"{count} for each snapshot{saved}", "detail")
 
     @property
     def _device(self) -> str:

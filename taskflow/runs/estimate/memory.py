@@ -81,7 +81,7 @@ class MemoryEstimate:
             "output": most.output,
             "state kept before steps": most.kept,
         }
-        yield Row("", ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes))
+        yield Row("", ", ".join(f"{size(nbytes)} {name}" for name, nbytes in parts.items() if nbytes), "detail")
 
     def check(self) -> None:
         """Raise BadInput if the blocks need more memory than is free at their places.

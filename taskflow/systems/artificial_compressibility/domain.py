@@ -108,9 +108,9 @@ class ChartDomain(Domain):
         seams = plural(len(grid.seams), "seam")
         yield Row("grid", f"{self.table.size}{' in two dimensions' if self.planar else ''}, {seams}")
         for number, chart in enumerate(grid.charts[:LISTED], start=1):
-            yield Row("", f"chart {number}: {times(chart.cells)} cells{grid.turned(number - 1)}")
+            yield Row("", f"chart {number}: {times(chart.cells)} cells{grid.turned(number - 1)}", "detail")
         if len(grid.charts) > LISTED:
-            yield Row("", f"and {len(grid.charts) - LISTED} charts more")
+            yield Row("", f"and {len(grid.charts) - LISTED} charts more", "detail")
         yield Row("", f"sides: {', '.join(grid.sides)}")
 
     def counted(self, blocks: Triple) -> str:

@@ -168,7 +168,7 @@ class ResidualCriterion(Criterion):
     def rows(self) -> Iterator[Row]:
         otherwise = "ends the run" if self.accept else "is an error"
         yield Row("steady", f"when each residual has fallen to {self.tolerance:g} of its largest value so far")
-        yield Row("", f"a fall of less than 10 % in {self.patience} steps {otherwise}")
+        yield Row("", f"a fall of less than 10 % in {self.patience} steps {otherwise}", "detail")
 
 
 class ResidualWatch(StateWatch):
@@ -246,7 +246,8 @@ class InnerCriterion(Criterion):
             f"a step ends when its residuals have fallen to {real.tolerance:g} of their initial values, and"
             f" max |div u| to {DIVERGENCE * speed / real.length:.3g}",
         )
-        yield Row("", f"checked every {self.model.look} steps of pseudo-time, at most {real.iterations} of them")
+        checked = f"checked every {self.model.look} steps of pseudo-time, at most {real.iterations} of them"
+        yield Row("", checked, "detail")
 
 
 class InnerWatch(StateWatch):

@@ -55,7 +55,7 @@ from taskflow.systems.base.given import GivenRanges
 from taskflow.systems.base.onset import AROUND_BODIES
 from taskflow.systems.base.outlook import Outlook
 from taskflow.systems.base.physics import eddies_described, turbulence_of
-from taskflow.systems.base.scales import Scales
+from taskflow.systems.base.scales import Scales, fluid_row
 from taskflow.systems.base.step_cost import StepCost
 from taskflow.systems.base.system import System
 from taskflow.systems.bodies import Survey
@@ -307,14 +307,15 @@ class CompressibilitySystem(System):
         return *super().warnings, *march_warnings(self.sim.case, self.model, self.domain.thickness)
 
     def solver_rows(self) -> Iterator[Row]:
+        yield fluid_row(self.sim.case, self.speed)
         method, precision = self.model.method, self.sim.case.machine.precision
         yield Row("method", f"artificial compressibility, {self.model.marched}; {precision} precision")
         limited = "" if method.limiter == "none" else f" with the limiter {method.limiter}"
         damped = f"damping {method.damping} of {method.fourth:g}"
         scheme = damped if method.flux == "central" else f"{method.reconstruction}{limited}"
-        yield Row("", f"{method.flux} fluxes, {scheme}")
+        yield Row("", f"{method.flux} fluxes, {scheme}", "detail")
         b = f"{'at least ' if method.local else ''}{method.least_compressibility(self.speed):.4g}"
-        yield Row("", f"compressibility {b}, reference speed {self.speed:.4g}")
+        yield Row("", f"compressibility {b}, reference speed {self.speed:.4g}", "detail")
         for side in self.model.sides:
             if side.kind.described and not side.kind.permeable:
                 yield Row("", f"{side.name}: {side.kind.described}")
@@ -328,12 +329,12 @@ class CompressibilitySystem(System):
             parts = [f"{field.nbytes} of {field.name}" for field in extra if field.values > 1]
             if rounded := sum(field.nbytes for field in extra if field.values == 1):
                 parts.append(f"{rounded} of vectors and flow in single precision")
-            yield Row("cells", f"bytes per cell: {', '.join(parts)}")
+            yield Row("cells", f"bytes per cell: {', '.join(parts)}", "detail")
         if self.sim.case.turbulence:
             yield Row("eddies", eddies_described(self.sim.case))
         of = {depth: [name for name in self.model.state if cost.depths.get(name) == depth] for depth in (1, 2)}
         depths = (f"{depth} of {' '.join(names)}" for depth, names in of.items() if names)
-        yield Row("stencil", f"layers of cells that are read around a cell: {', '.join(depths)}")
+        yield Row("stencil", f"layers of cells that are read around a cell: {', '.join(depths)}", "detail")
 
     @property
     def report(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from taskflow import flow
 from taskflow.cases import SCHEMES, Case, Heat, PassiveScalar
+from taskflow.cases.tables.body_openings import body_face
 from taskflow.cases.tables.boundaries import Boundary
 from taskflow.cases.tables.kinds import SideTable
 from taskflow.cases.tables.scalars import Sources
@@ -115,8 +116,14 @@ def _boundaries(case: Case, grid: flow.StaggeredGrid) -> Boundaries:
     conditions = {place: _condition(case, grid, side, face, place) for _, face, place, side in case.conditions}
     sides, opened = {face: conditions[f"boundaries.{face}"] for face in case.boundaries.sides}, []
     for n, table in enumerate(case.openings, start=1):
-        key, face, place = f"opening{n}", table.side, f"openings[{n}]"
-        covered, title = table.covers(grid), f"{table.name} in {face}"
+        key, face, place, title = f"opening{n}", table.face, f"openings[{n}]", f"{table.name} in {table.around}"
+        if table.obstacle is not None:
+            assert table.kind.in_bodies, "others are refused"
+            within = body_face(table, grid, case.obstacles)
+            part = SidePart(key, place, title, boxes_on(face, within.covered), plane=within.plane)
+            opened.append(SideOpening(table.name, face, part, table.kind.in_bodies()))
+            continue
+        covered = table.covers(grid)
         part = SidePart(key, place, title, None if covered.all() else boxes_on(face, covered))
         opened.append(SideOpening(table.name, face, part, conditions[place]))
         if covered.all():

@@ -62,7 +62,8 @@ def choice(case: Case) -> SolverChoice:
 def released(case: Case) -> tuple[str, ...]:
     """Return the faces on which p = 0. The others are walls for the pressure, or periodic."""
     found = {face for _, face, _, side in case.conditions if side.kind.fixes_pressure}
-    whole = {table.side: table.kind for table in case.openings if table.covers(case.staggered).all()}
+    inside = [table for table in case.openings if table.obstacle is None]
+    whole = {table.side: table.kind for table in inside if table.covers(case.staggered).all()}
     closed = {face for face, kind in whole.items() if not kind.fixes_pressure}
     return tuple(face for face in case.boundaries.sides if face in found - closed)
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from taskflow.cases import Case
+from taskflow.common.rows import Row
 from taskflow.flow import Flux, Quantity
 from taskflow.flow.boundaries.openings import all_conditions
 from taskflow.flow.boundaries.vent import Vent
@@ -148,11 +150,28 @@ def advective_rate(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> 
     return max([others, *(float((speed / spacing).sum()) for speed in walls)])
 
 
-def peclet(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> dict[str, float]:
-    """Return the largest cell Peclet number of each quantity with central differences, at speeds of the case."""
+def fastest(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> tuple[float, float]:
+    """Return the largest speed of walls, inflows and initial velocity, and the largest of speed times width of cell."""
     initial, grid = largest(sim.case, sim.grid), sim.grid
     speeds = [*_speeds(sim, model, inflows), np.array([initial.get(name, 0.0) for name in VELOCITY])]
     widths = np.array([grid.widths(axis).max() if n > 1 else 0.0 for axis, n in enumerate(grid.cells)])
-    number = float((np.max(speeds, axis=0) * widths).max())
+    return max(float(np.linalg.norm(speed)) for speed in speeds), float((np.max(speeds, axis=0) * widths).max())
+
+
+def fluid_row(case: Case, speed: float, across: float = 0.0) -> Row:
+    """Return the row of `taskflow check` on the fluid at a speed, which is `across` times the width of a cell there."""
+    viscosity, heat = case.fluid.viscosity, case.heat
+    text = f"viscosity {viscosity:g}, " + (f"speed {speed:.4g}" if speed else "no speed is given")
+    if viscosity and speed:
+        cell = f", {across / viscosity:.4g} per cell" if across else ""
+        text += f": Re = {speed / viscosity:.4g} per unit length{cell}"
+    if viscosity and heat and heat.diffusivity:
+        text += f"; Pr = {viscosity / heat.diffusivity:.4g}"
+    return Row("fluid", text)
+
+
+def peclet(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> dict[str, float]:
+    """Return the largest cell Peclet number of each quantity with central differences, at speeds of the case."""
+    _, number = fastest(sim, model, inflows)
     central = [q for q in model.quantities if not q.bounded]
     return {q.name: number / q.diffusivity if q.diffusivity else math.inf for q in central if number > 0}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, product
 from typing import ClassVar, NamedTuple
@@ -13,9 +13,10 @@ import numpy as np
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import cuts, flags
 from taskflow.flow.bodies.flags import ITSELF, NEIGHBOURS, moved
+from taskflow.flow.boundaries.box_side import Boxes
 from taskflow.flow.grid import FACES, Point
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Box
+from taskflow.runtime.regions import Box, triple
 from taskflow.systems.bodies.solids import PIECE, Solids, pieces
 
 Patch = tuple[Box, dict[str, np.ndarray]]
@@ -25,6 +26,24 @@ LARGE = 4 * PIECE  # cells in one go: every shape is looked at in every piece th
 LAYERS = 2  # around cells, of which the shapes are known
 AROUND = LAYERS + 3  # cells beyond the domain that have places
 POINTS: tuple[Point, ...] = (*FACES, "corner", "c")
+
+
+@dataclass(frozen=True)
+class BodyOpening:
+    """An opening in the face of a body: the cells that fluid enters, the direction (axis, side) from these to the body,
+    and the entering values by field.
+    """
+
+    cells: Boxes
+    way: tuple[int, int]
+    values: dict[str, float]
+
+    @property
+    def behind(self) -> Iterator[Box]:
+        """Two layers of cells of the body, as many as limited differences read."""
+        axis, side = self.way
+        for box, depth in product(self.cells, (1, 2)):
+            yield box.shift(triple(depth * side * (a == axis) for a in range(3)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +57,7 @@ class Masks:
     roles: tuple[str, ...]
     owners: tuple[int, ...]
     temperatures: tuple[float, ...]
+    openings: tuple[BodyOpening, ...] = field(default=(), kw_only=True)
 
     def fill(self, shard: Shard) -> None:
         """Write the flags of this block, and the temperature of bodies over the initial one."""
@@ -45,18 +65,29 @@ class Masks:
         shard.write_parts(self.roles, chain([(shard.cells, nowhere)], self.parts(shard.cells)))
         if "T_faces" in self.roles:
             shard.write_parts(["T"], self._warm_parts(shard))
+        for opening in self.openings:
+            for name, value in opening.values.items():
+                shard.write_parts([name], self._entering_parts(shard, opening, name, value))
 
     def parts(self, box: Box) -> Iterator[Patch]:
         """Yield the values of the roles in parts of a box; they are 0 elsewhere."""
         for piece in pieces(box):
             numbers, around = self.solids.numbers_around(piece), piece.grow(1)
             for part in self.solids.touched(piece):
-                yield part, self._of(numbers[part.grow(1).slices(around.lo)])
+                masks = self._of(numbers[part.grow(1).slices(around.lo)])
+                for opening in self.openings:
+                    flags.opened(masks, marked(opening.cells, part.grow(1)), *opening.way)
+                yield part, masks
 
     def _warm_parts(self, shard: Shard) -> Iterator[Patch]:
         for part in self.solids.touched(shard.cells):
             temperature = self._temperature(self._centres(part))
             yield part, {"T": np.where(np.isfinite(temperature), temperature, shard.read("T", part))}
+
+    def _entering_parts(self, shard: Shard, opening: BodyOpening, name: str, value: float) -> Iterator[Patch]:
+        for box in opening.behind:
+            if part := box & shard.cells:
+                yield part, {name: np.where(self.solids.numbers(part) != 0, value, shard.read(name, part))}
 
     def _centres(self, part: Box) -> np.ndarray:
         """Return the number of the shape at each cell centre."""
@@ -81,6 +112,14 @@ class Masks:
 
     def _bodies(self, numbers: np.ndarray) -> np.ndarray:
         return np.array([0, *self.owners], np.uint8)[numbers]
+
+
+def marked(boxes: Boxes, part: Box) -> np.ndarray:
+    """Return whether cells of a part are in one of these boxes."""
+    found = np.zeros(part.shape[::-1], bool)
+    for own in filter(None, (box & part for box in boxes)):
+        found[own.slices(part.lo)] = True
+    return found
 
 
 class Surfaces(NamedTuple):

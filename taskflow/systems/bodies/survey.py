@@ -44,7 +44,7 @@ class Survey:
 
     def rows(self) -> Iterator[Row]:
         yield Row("bodies", f"{self.all}; {self.fluid:.2%} of the domain is fluid")
-        yield from (Row("", f"{part.name}: {part}") for part in self.parts)
+        yield from (Row("", f"{part.name}: {part}", "detail") for part in self.parts)
         yield from warning_rows(self.warnings)
 
 
@@ -125,6 +125,11 @@ def _check_openings(bodies: Bodies) -> None:
                 f" {side.type} {face}; let the body begin at least a cell away from there"
             )
     for n, opening in enumerate(bodies.case.openings, start=1):
+        if opening.obstacle is not None:
+            blocked = [bodies.solids.numbers(box) for box in bodies.openings[opening.name].cells]
+            if any(numbers.any() for numbers in blocked):
+                raise BadInput(f"openings[{n}]: a body is next to {opening.around}; move one of them, or give a part")
+            continue
         layer = bodies.grid.box.layer(opening.axis, int(opening.side.endswith("max")), 0, 1)
         behind = np.expand_dims(opening.covers(bodies.grid), 2 - opening.axis)
         numbers = bodies.solids.numbers(layer)[behind]

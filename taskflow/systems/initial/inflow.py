@@ -84,7 +84,8 @@ class Inflows:
         ends = [start + length for start, length in zip(self.grid.origin, self.grid.lengths, strict=True)]
         x, y, z = (self.grid.coordinates(VELOCITY.get(name, "c"), a, cells.lo[a], cells.hi[a]) for a in range(3))
         x, y, z = map(np.minimum, (x, y, z), ends)  # rounding may not take the last one out of the domain
-        edge = np.array([ends[axis] if high else self.grid.origin[axis]])
+        end = ends[axis] if high else self.grid.origin[axis]
+        edge = self.grid.faces(axis)[[side.plane]] if side.in_body else np.array([end])
         x, y, z = (edge if a == axis else places for a, places in enumerate((x, y, z)))
         profile, value = self.all_profiles[key][name], self.instead.get(_key(side.place, name))
         if value is not None:
@@ -122,10 +123,10 @@ class Inflows:
     def fastest(self, times: list[float]) -> list[np.ndarray]:
         """Return the largest inflow |u|, |v|, |w| on each side."""
         fastest = []
-        for key in self.profiles:
-            each = [(name, t, box) for t in times for box in self.sides[key].faces for name in VELOCITY]
-            speeds = [np.abs(self.at(key, name, t, box)).max() for name, t, box in each]
-            fastest.append(np.reshape(speeds, (-1, len(VELOCITY))).max(axis=0))
+        for key, profiles in self.profiles.items():
+            each = [(time, box) for time in times for box in self.sides[key].faces]
+            along = [[np.abs(self.at(key, name, *one)).max() for one in each if name in profiles] for name in VELOCITY]
+            fastest.append(np.array([max(speeds, default=0.0) for speeds in along]))
         return fastest
 
     def _written(self, shard: Shard, times: list[float]) -> dict[str, float]:

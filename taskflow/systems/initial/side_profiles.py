@@ -12,6 +12,7 @@ from taskflow.cases import Case
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.profile_table import Column
 from taskflow.cases.tables.boundaries import Boundary, LogLawTable
+from taskflow.cases.tables.openings import OpeningTable
 from taskflow.cases.tables.timed import Timed, TimeFunction, Value, placed
 from taskflow.common.errors import named
 from taskflow.flow import StaggeredGrid
@@ -33,6 +34,9 @@ def inflow_profiles(case: Case, side: Boundary, face: str) -> dict[str, SideProf
         profiles = dict(zip(VELOCITY, _wind(case, side.log_law, face), strict=True))
     else:
         profiles = {name: on_inflow(value) for name, value in zip(VELOCITY, side.velocity or (), strict=True)}
+    if isinstance(side, OpeningTable) and side.obstacle is not None:
+        normal = "uvw"[side.axis]
+        return {normal: profiles[normal]}
     if case.heat and side.temperature is not None:
         profiles["T"] = on_inflow(side.temperature)
     if side.phase is not None:

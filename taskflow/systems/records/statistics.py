@@ -51,7 +51,7 @@ class TimeAverages(Generic[Averaged]):
         part = f", {nbytes / step / every.steps:.1%} of what the steps move" if every.steps else ""
         fields = plural(len(self.statistics.roles), "field")
         text = f"{name} of {fields}, sampled every {often}: {nbytes / cells:.0f} bytes per cell and sample{part}"
-        return Row("", text)
+        return Row("", text, "detail")
 
 
 class AverageRecorder:

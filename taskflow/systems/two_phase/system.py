@@ -16,7 +16,7 @@ from taskflow.cases.tables.pressure import untransformed
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import named
-from taskflow.common.rows import Row, labelled
+from taskflow.common.rows import Row, details, labelled
 from taskflow.flow import Fluid
 from taskflow.flow.measures.isosurface import Isosurface, Surface
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
@@ -301,10 +301,11 @@ class TwoPhaseSystem(FlowSystem):
         elsewhere = (Row("", "the interface begins where initial.source has it"),)
         yield from elsewhere if self._elsewhere else self.start.rows()
         yield Row("pressure", described(self.sim.case, choice(self.sim.case)))
-        yield from labelled("first step", self._first_step())
+        yield from details(labelled("first step", self._first_step()))
         if phases.surface_tension:
             wave = model.capillary * phases.capillary_step(min(model.grid.resolved))
-            yield Row("", f"a step is at most {wave:.3g}, the share {model.capillary:g} of the capillary limit")
+            share = f"the share {model.capillary:g} of the capillary limit"
+            yield Row("", f"a step is at most {wave:.3g}, {share}", "detail")
 
     def _first_step(self) -> Iterator[str]:
         """Yield the bound that sets the first step, and the steps allowed by the others, with the capillary one against

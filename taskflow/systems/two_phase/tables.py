@@ -69,6 +69,7 @@ SUPPORTS = Supports(
         "two_phase.contact_angle": "it is of each wall, boundaries.*.contact_angle; omit it here",
         "obstacles.contact_angle": OF_BODIES,
         "openings.contact_angle": None,
+        "openings.obstacle": None,
         "fluid.viscosity": "two_phase.viscosity has the viscosities of both phases; omit it",
         "scalars.scheme.central": 'with two phases a scalar stays within bounds; give "koren", or omit it',
         "particles.response_time": "it is of one fluid, and differs between two phases; omit it: tracers follow"

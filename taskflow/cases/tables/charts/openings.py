@@ -50,7 +50,8 @@ def _take_faces(unopened: MultiBlockGrid, openings: ChartOpenings) -> Iterator[P
     def covers(opening: Any) -> np.ndarray:
         return np.concatenate([marked.ravel() for marked in opening.part.marked(unopened)])
 
-    return take_faces([one for one in openings if one.side in unopened.sides], covers)
+    known = [(key, opening) for key, opening in numbered(openings=openings) if opening.side in unopened.sides]
+    return take_faces(known, covers)
 
 
 ChartOpening.rules = (names_are_own, _are_in_sides, _take_faces, scalars_exist)

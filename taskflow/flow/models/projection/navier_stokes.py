@@ -94,6 +94,7 @@ class NavierStokes(FlowModel):
         yield from self.driving.begin(f, self.setting)
         if self.obstacles:
             yield from self.obstacles.start(f, self.grid)
+            yield from self.openings.begin_in_bodies(f)
         yield from self.prepare(f)
         yield from self.projection(f, (f.u, f.v, f.w), "dt")
         for name in (f.p, f.rhs):
@@ -195,7 +196,8 @@ class NavierStokes(FlowModel):
         """Solve Laplacian(p) = div(u) / dt, with the last p as the first guess, then u -= dt grad(p)."""
         box = self.staggered.box
         if self.obstacles:
-            yield from self.obstacles.projection(f, velocity, dt, self.grid, self.pressure)
+            behind = self.openings.in_bodies
+            yield from self.obstacles.projection(f, velocity, dt, self.grid, self.pressure, behind)
         else:
             yield divergence(velocity, f.rhs, over=box, dt=dt, grid=self.grid)
             yield from self.pressure.solve(f)
