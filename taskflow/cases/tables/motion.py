@@ -121,7 +121,8 @@ def placed(grid: MultiBlockGrid, motion: GridMotion | None, time: float = 0.0) -
     """Return the grid at a time, moved if it has a motion."""
     if motion is None:
         return grid
-    return replace(grid, charts=tuple(replace(chart, vertices=motion.moved(chart.vertices, time)) for chart in grid.charts))
+    moved = (replace(chart, vertices=motion.moved(chart.vertices, time)) for chart in grid.charts)
+    return replace(grid, charts=tuple(moved))
 
 
 def _turn(axis: int, angle: float) -> np.ndarray:

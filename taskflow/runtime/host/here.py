@@ -12,8 +12,8 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from typing import Any
 
 from taskflow.common.errors import RunFailed
@@ -118,8 +118,9 @@ class JobHere:
         """Return the status once the job has ended or the time is over. Raises TimeoutError if neither occurs within
         `timeout` seconds.
         """
-        left = self._until - time.monotonic()
-        wait([self._job], max(0.0, min(timeout, left)))
+        if not self._job.done():
+            with suppress(TimeoutError):
+                self._job.exception(max(0.0, min(timeout, self._until - time.monotonic())))
         if not self.done():
             raise TimeoutError
         return self._actor.present
