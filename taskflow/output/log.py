@@ -42,7 +42,7 @@ class RunLog:
     def write(self, record: Mapping[str, Any]) -> None:
         """Append a record. NaN and infinity become null, as JSON lacks them. Raises RunFailed if the disk is full."""
         line = (_encoded(plain(record)) + "\n").encode()
-        with on_disk(f"line {self.lines} of {self._path}"), open(self._path, "ab") as file:
+        with on_disk(f"line {self.lines} of {self._path}"), self._path.open("ab") as file:
             self._guard()
             file.write(line)
         self.lines, self._sums = self.lines + 1, (self._sums[1], crc32c(line, self._sums[1]))
