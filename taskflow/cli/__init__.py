@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 
 from taskflow.common.namesake import PROBLEM, mixed
-from taskflow.terminal.process import alone
+from taskflow.terminal.process import alone, loading
 
 TRY_AGAIN = 75
 AGAIN = {"run": ", with --resume", "sweep": ""}  # options with which commands resume
@@ -43,6 +43,7 @@ def main() -> None:
 
         only_check()
     with alone():
-        from taskflow.cli.app import app
+        with loading():
+            from taskflow.cli.app import app
 
         app(prog_name="taskflow")

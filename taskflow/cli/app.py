@@ -13,6 +13,7 @@ from taskflow.cli.grid import grid
 from taskflow.cli.options import CaseFile, Jobs, Json, Quiet, RunDirectory, Scheduler, Settings, into, named_once, where
 from taskflow.cli.sweep import sweep
 from taskflow.terminal.exit_codes import Commands, refuse, refuse_options
+from taskflow.terminal.process import loading
 
 app = typer.Typer(
     cls=Commands,
@@ -75,7 +76,8 @@ def run(
     place = where(slurm, scheduler_file)
     if profile and nvtx:
         refuse("--profile --nvtx: use one of them; --nvtx is for a run under nsys, which has its own timelines")
-    from taskflow.cli.run import Onto, run_case
+    with loading():
+        from taskflow.cli.run import Onto, run_case
 
     window = None
     if profile or nvtx:

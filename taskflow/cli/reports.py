@@ -7,6 +7,7 @@ from pathlib import Path
 
 from taskflow.terminal.exit_codes import refuse
 from taskflow.terminal.format import report, tell
+from taskflow.terminal.process import loading
 
 
 def tell_case(
@@ -16,8 +17,9 @@ def tell_case(
 
     Raises BadInput if it cannot run on this machine, and RunFailed if a requested proof fails.
     """
-    from taskflow.cases import Case
-    from taskflow.runs.estimate.estimate import estimate
+    with loading():
+        from taskflow.cases import Case
+        from taskflow.runs.estimate.estimate import estimate
 
     case = Case.load(path, settings)
     costs = estimate(case)

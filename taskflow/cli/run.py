@@ -21,6 +21,7 @@ from taskflow.runs.state.remedies import as_keys
 from taskflow.runtime.cluster.slurm import Slurm
 from taskflow.systems.projection import system_of
 from taskflow.terminal.format import say, style, table, tell
+from taskflow.terminal.process import loading
 
 if TYPE_CHECKING:
     from taskflow.runs.block.profiling import Window
@@ -52,7 +53,8 @@ def run_case(
     case = Case.load(path, settings)
     shown: View = nullcontext(lambda status: None) if quiet else _view(case, output)
     with shown as watch, warnings.catch_warnings():
-        from taskflow.runs.run import run
+        with loading():
+            from taskflow.runs.run import run
 
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = warn

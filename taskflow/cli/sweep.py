@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from taskflow.cli.options import Jobs, Quiet, Scheduler, Settings, into, where
+from taskflow.terminal.process import loading
 
 if TYPE_CHECKING:
     from taskflow.runs.run import Run
@@ -35,12 +36,13 @@ def sweep(
 
     Finished runs are kept, and interrupted ones are resumed.
     """
-    from taskflow.cli.run import warn
-    from taskflow.runs import sweep as sweeps
-    from taskflow.runs.directory.record import heading
-    from taskflow.runs.state.remedies import as_keys
-    from taskflow.runtime.cluster.slurm import Slurm
-    from taskflow.terminal.format import tell
+    with loading():
+        from taskflow.cli.run import warn
+        from taskflow.runs import sweep as sweeps
+        from taskflow.runs.directory.record import heading
+        from taskflow.runs.state.remedies import as_keys
+        from taskflow.runtime.cluster.slurm import Slurm
+        from taskflow.terminal.format import tell
 
     place, folder = where(slurm, scheduler_file), output or Path(file.stem)
     with as_keys():

@@ -244,10 +244,15 @@ def stage(status: Status) -> str:
 
 def view(heading: str, meter: ProgressMeter, log: Path) -> View:
     """Return a display if standard output is a terminal that can redraw lines, else lines of the log."""
+    return Display(heading, meter) if _redraws() else LogLines(heading, meter, log)
+
+
+def _redraws() -> bool:
+    if not sys.stdout.isatty():  # rich takes time to load
+        return False
     from rich.console import Console
 
-    on_terminal = sys.stdout.isatty() and not Console().is_dumb_terminal
-    return Display(heading, meter) if on_terminal else LogLines(heading, meter, log)
+    return not Console().is_dumb_terminal
 
 
 class Followed(Record):

@@ -16,6 +16,7 @@ from taskflow.output.disk.disk import Guard, on_disk, replace_synced, replacing,
 
 OF = "residual_"  # prefix of columns of several residuals
 OF_A_STEP = ("dt", "cfl", "residual")  # which are 0 before the first one
+_encoded = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
 
 class RunLog:
@@ -40,11 +41,11 @@ class RunLog:
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Append a record. NaN and infinity become null, as JSON lacks them. Raises RunFailed if the disk is full."""
-        line = json.dumps(plain(record), allow_nan=False, ensure_ascii=False) + "\n"
+        line = (_encoded(plain(record)) + "\n").encode()
         with on_disk(f"line {self.lines} of {self._path}"), self._path.open("ab") as file:
             self._guard()
-            file.write(line.encode())
-        self.lines, self._sums = self.lines + 1, (self._sums[1], crc32c(line.encode(), self._sums[1]))
+            file.write(line)
+        self.lines, self._sums = self.lines + 1, (self._sums[1], crc32c(line, self._sums[1]))
 
     def checksum(self, lines: int) -> int:
         """Return the checksum of the first `lines` lines: all, or all but the last."""
@@ -136,6 +137,8 @@ def read_report(path: str | Path) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """Return a value in JSON types: NumPy's as Python's, other objects (paths, versions) as text."""
+    if type(value) is float and math.isfinite(value):  # most of a line of the log
+        return value
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):

@@ -1,5 +1,6 @@
 """The process of a command."""
 
+import gc
 import logging
 import os
 import signal
@@ -21,6 +22,19 @@ def alone() -> Iterator[None]:
         sys.exit(CTRL_C)
     finally:
         signal.signal(signal.SIGINT, lambda *_: os._exit(CTRL_C))  # interrupts at exit need no traceback
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Load modules without looking for garbage, then exempt all objects from collections. Modules live as long as the
+    process of a command, and collections would take a tenth of the time to load them.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _hush() -> None:

@@ -62,6 +62,20 @@ def test_help_loads_nothing_heavy():
     assert (done.returncode, done.stderr.strip()) == (0, "")
 
 
+def test_no_garbage_is_looked_for_while_modules_load():
+    script = """
+import gc
+from taskflow.terminal.process import loading
+passes = lambda: sum(generation["collections"] for generation in gc.get_stats())
+with loading():
+    before = passes()
+    import taskflow.cases
+    assert passes() == before
+assert gc.isenabled() and gc.get_freeze_count() > 10_000
+"""
+    assert python(script).stderr == ""
+
+
 @pytest.mark.parametrize("words", WRONG)
 def test_wrong_usage(give, words):
     result = give(*words)

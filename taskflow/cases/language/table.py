@@ -87,7 +87,7 @@ class Table(BaseModel):
     named after the tables that it is about, and it is passed over where one of them is missing or wrong.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
     rules: ClassVar[tuple[Rule, ...]] = ()
     each: ClassVar[type["Table"] | None] = None  # the table under each name, in a table whose keys are names of sides
     within: ClassVar[str] = "table."  # how keys begin, seen from the case

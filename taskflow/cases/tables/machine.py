@@ -1,8 +1,10 @@
 """Device, blocks and processes of a run: [machine]."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import WithJsonSchema
@@ -12,8 +14,10 @@ from taskflow.cases.language.problems import Problem, wrong
 from taskflow.cases.language.table import Natural, Positive, Precision, Table, Truth, Whole, entry, reads
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.common.errors import BadInput, named
-from taskflow.geometry.grids import MultiBlockGrid
 from taskflow.runtime.regions import Triple
+
+if TYPE_CHECKING:
+    from taskflow.geometry.grids import MultiBlockGrid
 
 PIECES = "three integers >= 1"
 

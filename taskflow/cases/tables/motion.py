@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from taskflow.cases.language.problems import Problem, present
 from taskflow.cases.language.table import Table, Vector, entry, reads
 from taskflow.cases.tables.initial import NumberOrExpression, VectorExpression, vector_expression
 from taskflow.common.errors import BadInput
-from taskflow.geometry.grids import Chart, MultiBlockGrid
 from taskflow.output.store.rigid_motion import transformed
 from taskflow.runtime.regions import triple
+
+if TYPE_CHECKING:
+    from taskflow.geometry.grids import MultiBlockGrid
 
 SAMPLES = 512  # moments at which a motion is tried
 ALONG = 1e-9  # of the length of a vector: what of it may point across an axis that it is parallel to
@@ -119,7 +121,8 @@ def placed(grid: MultiBlockGrid, motion: GridMotion | None, time: float = 0.0) -
     """Return the grid at a time, moved if it has a motion."""
     if motion is None:
         return grid
-    return replace(grid, charts=tuple(Chart(motion.moved(chart.vertices, time)) for chart in grid.charts))
+    moved = (replace(chart, vertices=motion.moved(chart.vertices, time)) for chart in grid.charts)
+    return replace(grid, charts=tuple(moved))
 
 
 def _turn(axis: int, angle: float) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taskflow.cases.language.problems import (
     Key,
@@ -20,7 +20,9 @@ from taskflow.cases.language.table import Text, Whole, entry, optional
 from taskflow.cases.tables.control import EVERYTHING, FieldNames, Interval
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.probes import Across, plane_is_inside
-from taskflow.geometry.grids import MultiBlockGrid
+
+if TYPE_CHECKING:
+    from taskflow.geometry.grids import MultiBlockGrid
 
 INDICES = ("i", "j", "k")
 ACROSS = "with `chart`, one of them: the number, from 1, of the layer of cells across this direction of the chart"

@@ -36,7 +36,7 @@ def provenance() -> dict[str, Any]:
         "packages": packages,
         "platform": platform.platform(),
         "command": command(),
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "started": _now(),
     }
 
 
@@ -48,8 +48,11 @@ def command() -> list[str]:
 
 def history() -> str:
     """Return the first line of the history of a store."""
-    about = provenance()
-    return f"{about['started']}: taskflow {about['taskflow']} ({about['git_commit'] or 'no commit'})"
+    return f"{_now()}: taskflow {__version__} ({commit(HOME) or 'no commit'})"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def build() -> str:

@@ -234,7 +234,8 @@ class BlockGroup:
         """Wait for all answers, at most `seconds` seconds, and return the unanswered calls to live leaders."""
         while True:
             await_all(list(calls.values()), min(SLICE, seconds))
-            calls = {leader: call for leader, call in calls.items() if not call.done()}
+            if not (calls := {leader: call for leader, call in calls.items() if not call.done()}):
+                return calls
             lost = self._note_lost(calls)
             calls = {leader: call for leader, call in calls.items() if leader not in lost}
             seconds -= SLICE

@@ -49,11 +49,9 @@ class BlockReducer:
         names = [ops] * row.size if isinstance(ops, str) else list(ops)
         if row.ndim != 1 or len(names) != row.size or not set(names) <= FOLD.keys():
             raise BadInput(f"allreduce of shape {row.shape} with {ops!r}: pass a vector and one of {sorted(FOLD)} each")
-        if self._blocks == 1:
-            result = row.copy()
-        else:
-            result = (self._folded if "sum" in names else self._extremes)(row, names, deadline)
-        result += 0.0  # the order of -0.0 and 0.0, and of NaNs, may depend on the processor
+        if self._blocks > 1:
+            row = (self._folded if "sum" in names else self._extremes)(row, names, deadline)
+        result = row + 0.0  # the order of -0.0 and 0.0, and of NaNs, may depend on the processor
         result[np.isnan(result)] = np.nan
         return result
 

@@ -112,18 +112,15 @@ class Scalars(ScalarMapping):
 
     def together(self, names: Sequence[str]) -> list[float]:
         values = self._values
-        try:
-            return [float(values[name]) for name in names]
-        except KeyError:
-            for name in names:
+        if unread := [name for name in names if name not in values]:
+            for name in unread:
                 if name not in self._known:
-                    raise KeyError(name) from None
-        if self._device.kind == "cpu":  # programs read ten of a thousand, hundreds of times per second
-            self._wait(self._lane.reached())
-            number = self._memory.item
-            values |= {name: number(self._places[name]) for name in names if name not in values}
-        else:
-            values |= self._fetch()()
+                    raise KeyError(name)
+            if self._device.kind == "cpu":  # programs read ten of a thousand, hundreds of times per second
+                self._wait(self._lane.reached())
+                values |= {name: self._memory.item(self._places[name]) for name in unread}
+            else:
+                values |= self._fetch()()
         return [float(values[name]) for name in names]
 
     def __contains__(self, name: object) -> bool:
