@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from taskflow.flow.boundaries.boundary import beyond
 from taskflow.flow.boundaries.condition import Boundaries
@@ -127,7 +128,8 @@ class WeighedOutlets:
         for side, condition in parts(self.boundaries, self.grid):
             if not condition.fixes_pressure:
                 continue
-            name, about = "uvw"[side.axis], {"over": side.faces, "dt": "dt", "opening": opening(side)}
+            name = "uvw"[side.axis]
+            about: dict[str, Any] = {"over": side.faces, "dt": "dt", "opening": opening(side)}
             yield enter_from_rest(f[f"{name}_new"], f[name], **about)
             if side.face in columns:
                 kept = f[TENDENCIES[side.axis]]
