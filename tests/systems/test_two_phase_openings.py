@@ -190,6 +190,21 @@ def test_a_tank_with_an_open_top_stays_at_rest(tmp_path):
     np.testing.assert_allclose(fields.p, 10 * ((1.6 - z) + 999 * fields.f.values * (0.8 - z)), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("method", ["levelset", "vof"])
+@pytest.mark.parametrize("down", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_what_enters_through_an_open_side_comes_from_rest(tmp_path, down, method):
+    """Between two open ends at a distance L a stream slows down: dw/dt = -w^2 / 2L, by the pressure where it enters."""
+    ends = {face: {"type": "outflow", "pressure": 0} for face in ("z_min", "z_max")}
+    pipe = tf.Case(
+        grid={"cells": [4, 1, 16], "lengths": [0.25, 0.0625, 1]}, initial={"velocity": [0, 0, -1 if down else 1]},
+        two_phase={"density": [1000, 1], "viscosity": [1e-3, 2e-5], "initial": 0, "method": method},
+        boundaries={"x_min": "slip", "x_max": "slip", "y": "periodic"} | ends, time={"end": 1, "cfl": 0.1},
+        pressure={"tolerance": 1e-10}, machine={"threads": 1},
+    )  # fmt: skip
+    w = tf.run(pipe, tmp_path / "run", progress=lambda _: None).dataset().w.isel(time=-1)
+    np.testing.assert_allclose(w, (-1 if down else 1) / 1.5, rtol=0.003)
+
+
 @pytest.mark.parametrize("cells", [16, pytest.param(32, marks=pytest.mark.slow)])
 def test_a_drop_that_leaves_is_not_missed(tmp_path, cells):
     """Through an outflow: `volume_change` is over what was there and entered, and what cannot be kept has left."""

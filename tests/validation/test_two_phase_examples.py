@@ -79,6 +79,13 @@ def test_rayleigh_taylor():
     assert crossing(flow, 2, light[:, 8]) == pytest.approx(4 * 0.361, abs=0.0625)
 
 
+@pytest.mark.slow
+def test_sessile_droplet():
+    """It is as high as the segment of a circle with its angle and area."""
+    flow = short("sessile_droplet", "[32, 1, 12]", 8.0)
+    assert height(flow).max() == pytest.approx(0.3436, rel=0.02)
+
+
 def test_capillary_wave():
     """Half a period later crests are where troughs were, and lower."""
     wave = height(short("capillary_wave", "[16, 1, 48]", 0.3))[0] - 1.5

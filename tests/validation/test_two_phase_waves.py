@@ -126,8 +126,9 @@ def test_the_frequency_of_a_wave_in_a_tank():
     assert frequency == pytest.approx(np.sqrt(np.pi * np.tanh(np.pi)), rel=0.002)
 
 
+@pytest.mark.parametrize("vof", [False, True])
 @pytest.mark.parametrize(("n", "at", "error"), [(8, 0.5, 0.075), (16, 0.5, 0.0182), (16, 0.5 + 1 / 32, 0.02)])
-def test_two_layers_flow_past_each_other(n, at, error):
+def test_two_layers_flow_past_each_other(n, at, error, vof):
     """V16: Poiseuille flow of viscosities 100 : 1, with the interface on a face, and amid cells: order 2."""
     mu_1, mu_2, force = 1.0, 0.01, 0.01
     matrix = np.array([[mu_1, -mu_2], [at, 1 - at]])
@@ -141,7 +142,7 @@ def test_two_layers_flow_past_each_other(n, at, error):
 
     phases = Phases(1.0, 1.0, mu_1, mu_2, 0.0, (force, 0.0, 0.0))
     sides = {"periodic": (True, True, False), "sides": {"z": WALL}}
-    model = two_phase((4, 1, n), (4 / n, 1 / n, 1.0), phases, **sides, tolerance=1e-10)
+    model = two_phase((4, 1, n), (4 / n, 1 / n, 1.0), phases, **sides, tolerance=1e-10, vof=vof)
     flow = compute(model, lambda x, y, z: at - z + 0 * x, velocity=(exact, 0.0, 0.0), end=10.0, diffusion=0.24)
     z = (np.arange(n) + 0.5) / n
     speed = exact(0.0, 0.0, z)

@@ -4,7 +4,8 @@
 
 and likewise `dam_break`, `rayleigh_taylor`, `capillary_wave` (run with `--set output.every=0.02`) and `sloshing` (with
 `--set output.every=0.1 --set grid.cells=[64,1,40]`). `sloshing_baffle RUN OTHER_RUN PICTURE` has the run without a
-baffle, too, of `--set obstacles=[]`. `flags` draws cells of `docs/images/sources/flags.toml`.
+baffle, too, of `--set obstacles=[]`, and `sessile_droplet RUN OTHER_RUN PICTURE` that with `--set
+boundaries.z_min.contact_angle=135`. `flags` draws cells of `docs/images/sources/flags.toml`.
 """
 
 import csv
@@ -189,6 +190,33 @@ def sloshing_baffle(run, free):
              xlim=(0, 20), ylim=(-4.5, 6))  # fmt: skip
     axes.legend(loc="upper right", ncols=2)
     axes.grid(alpha=0.3)
+    return figure
+
+
+def sessile_droplet(*runs):
+    figure = plt.figure(figsize=(9, 4.4), layout="constrained")
+    pictures, chart = figure.subfigures(1, 2, width_ratios=[1, 1.05])
+    height = chart.subplots()
+    for axes, run, angle, style in zip(pictures.subplots(2, 1, sharex=True), runs, (45, 135), ("-", "--"), strict=True):
+        ds, theta = run.dataset(), np.radians(angle)
+        fill(axes, ds, 8)
+        for time, colour in ((0, "0.55"), (0.3, POINT)):
+            axes.contour(*share(ds, time), [0.5], colors=[colour], linewidths=1)
+        radius = 0.5 * np.sqrt(np.pi / 2 / (theta - np.sin(theta) * np.cos(theta)))
+        around = np.linspace(-theta, theta, 100)
+        axes.plot(radius * np.sin(around), radius * (np.cos(around) - np.cos(theta)), "k:", lw=2)
+        axes.text(0.97, 0.93, f"{angle}°", transform=axes.transAxes, ha="right", va="top")
+        axes.set(ylabel="z", ylim=(0, None), xticks=[-1, -0.5, 0, 0.5, 1])
+        time, _, above = heights(ds)
+        height.plot(time, above.max(axis=1), style, color=DEEP, label=f"{angle}°")
+        height.axhline(radius * (1 - np.cos(theta)), color="k", ls=":")
+    axes.set_xlabel("x")
+    keys = [plt.Line2D([], [], color=colour) for colour in ("0.55", POINT, DEEP)]
+    keys.append(plt.Line2D([], [], color="k", ls=":", lw=2))
+    pictures.legend(keys, ["t = 0", "0.3", "8", "segment of a circle"], loc="outside lower center", ncols=2)
+    height.set(title="height of the droplet", xlabel="t", xlim=(0, 8))
+    height.legend()
+    height.grid(alpha=0.3)
     return figure
 
 

@@ -54,6 +54,25 @@ def test_layers_at_rest_stay_at_rest(steps):
     assert max(abs(flow.fields[name]).max() for name in "uvw") <= 1e-9
 
 
+@pytest.mark.parametrize("tension", [0.0, pytest.param(1.0, marks=pytest.mark.slow)])
+def test_a_filament_thinner_than_a_cell_breaks(tension):
+    """1000 : 1, 0.6 cells thick, folded by a shear flow: phase 1 is kept whatever becomes of it."""
+    n = 24
+    phases = Phases(1.0, 1e-3, 0.01, 1e-5, tension)
+    model = two_phase((n, 1, n), (1.0, 1 / n, 1.0), phases, periodic=(True,) * 3, vof=True)
+
+    def filament(x, y, z):
+        return 0.3 / n - abs(z - 0.5 - 0.04 * np.sin(2 * np.pi * x)) + 0 * y
+
+    shear = (lambda x, y, z: np.sin(2 * np.pi * z) + 0 * x, 0.0, lambda x, y, z: 0.2 * np.sin(2 * np.pi * x) + 0 * z)
+    start, end = (compute(model, filament, velocity=shear, steps=steps) for steps in (0, 80))
+    f, begun = end.fields["f"], start.fields["f"]
+    assert begun.max() < 0.7
+    assert abs(f - begun).max() > 0.3
+    assert f.sum() == pytest.approx(begun.sum(), rel=1e-13)
+    assert all(np.isfinite(values).all() for values in end.fields.values())
+
+
 def test_odd_steps_go_the_other_way():
     """The axes of the sweeps of two steps, of one after another, and of one that goes on after an odd number."""
     phases = Phases(10.0, 1.0, 0.0, 0.0)

@@ -37,6 +37,14 @@ TASK weigh_outlet(Range range, In P, In f OPTIONAL(fall), Out P_new, Grid grid, 
   });
 }
 
+// q_new += sign dt q^2 / spacing where fluid enters
+TASK enter_from_rest(Range range, InOut q_new, In q, In64 dt, Opening opening) {
+  const real step = real(*dt) * opening.inverse;
+  for_cells(range, CELL(c) {
+    if (opening.sign * q[c] < 0) q_new[c] += opening.sign * (step * (q[c] * q[c]));
+  });
+}
+
 // q -= sign dt P / (rho spacing / 2)
 TASK push_weighed(Range range, InOut q, In P, In f, In64 dt, Phases phases, Opening opening) {
   FRAME(range)

@@ -18,13 +18,17 @@ FN Cell moved(const C& c, const Steps& o, const Range& range) {
           c.offset + o.n * N + o.r * R + o.s * S};
 }
 
+// The line along an axis
+FN const Line& along(const Lines& a, int axis) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
+
 // Whether cell n along an axis is between walls, and that cell or the nearest one that has a neighbour on both sides
 FN bool is_inside(const Grid& g, int axis, int n) {
   return (g.first[axis] < 0 || n >= g.first[axis]) & (g.last[axis] < 0 || n <= g.last[axis]);
 }
 FN int off_walls(const Grid& g, int axis, int n) {
   const int high = g.last[axis] < 0 ? n : min(n, g.last[axis] - 1);
-  return g.first[axis] < 0 ? high : max(high, g.first[axis] + 1);
+  const int low = g.first[axis] < 0 ? high : max(high, g.first[axis] + 1);
+  return g.last[axis] < 0 ? low : min(low, g.last[axis]);  // a single cell has none
 }
 
 // Calls f(r, s) for the nearest cells along a wall for which it returns true: the cell itself, adjacent, or diagonal ones
@@ -67,7 +71,8 @@ FN void extend(const Range& range, InOut f, const Grid& grid, int layer, F norma
 }
 
 // The interface meets a wall as it comes: in cells at the wall it has the mean normal of the nearest cells one farther in. Where none
-// of these is cut it is along the wall, and its slopes are those of heights across it.
+// of these is cut it is along the wall, and its slopes are those of heights across it. Other walls mirror shares: their ghost cells may
+// not be filled yet.
 TASK extend_planes(Range range, InOut f, Grid grid, WallLayer wall) {
   FRAME(range)
   extend(range, f, grid, wall.layer, [=](const Cell& c) {
@@ -83,9 +88,12 @@ TASK extend_planes(Range range, InOut f, Grid grid, WallLayer wall) {
     });
     if (steepness(sum) > 0) return scaled(sum);
     const real change = f[c] - f[c + N], inward = HIGH ? real(-1) : real(1), half = real(0.5);
-    const auto column = [=](Index at) { return f[at] + f[at + N] + f[at + 2 * N]; };
-    return scaled(turned(change > 0 ? inward : change < 0 ? -inward : real(0), half * (column(c - R) - column(c + R)),
-                         half * (column(c - S) - column(c + S))));
+    const Lines a = lines(grid, c, X, Y, Z);
+    const auto slope = [&](const Line& b) {
+      const auto column = [=](Index at) { return f[at] + f[at + N] + f[at + 2 * N]; };
+      return half * (column(c + b.low(1)) - column(c + b.high(1)));
+    };
+    return scaled(turned(change > 0 ? inward : change < 0 ? -inward : real(0), slope(along(a, AXIS_R)), slope(along(a, AXIS_S))));
   });
 }
 
@@ -124,18 +132,17 @@ TASK extend_wetting_planes(Range range, InOut f, Grid grid, WetLayer wall) {
       const int away = n & 1 ? -(n / 4) : n / 4, axis = along_r ? AXIS_R : AXIS_S, across = along_r ? AXIS_S : AXIS_R;
       const Cell begun = moved(first, along_r ? Steps{0, away, 0} : Steps{0, 0, away}, range);
       if (!is_inside(grid, axis, index(begun, axis)) || !is_bent(shares[begun])) continue;
-      const auto gradient = [&](Index step, Index side) {
-        const auto line = [&](Index at) { return shares[at - side] + 2 * shares[at] + shares[at + side]; };
-        return line(begun - step) - line(begun + step);
+      const Lines a = lines(grid, begun, X, Y, Z);
+      const Line line = along(a, axis), beside = along(a, across);
+      const auto gradient = [&](const Line& b, const Line& d) {
+        const auto sum = [&](Index at) { return shares[at + d.low(1)] + 2 * shares[at] + shares[at + d.high(1)]; };
+        return sum(begun + b.low(1)) - sum(begun + b.high(1));
       };
-      const Index A = along_r ? R : S, B = along_r ? S : R;
-      const real main = gradient(A, B) * grid.inverse[axis], side = gradient(B, A) * grid.inverse[across];
+      const real main = gradient(line, beside) * grid.inverse[axis], side = gradient(beside, line) * grid.inverse[across];
       if (main == 0 || magnitude(main) < magnitude(side)) continue;
       const real length = 1 / grid.inverse[axis], steep = 1 / magnitude(main), tilt = side * steep;
       const real slope = wall.cotangent * sqrt(1 + tilt * tilt) / (grid.inverse[AXIS] * length);
       bool known = true;
-      const Lines a = lines(grid, begun, X, Y, Z);
-      const Line& line = axis == 0 ? a.x : axis == 1 ? a.y : a.z;
       const Parabola curve = beyond_wall(shares, begun, N, line, main > 0, slope, known);
       if (!known) continue;
       const real inward = curve.slope_at(wall.layer), size = 1 / (1 + magnitude(inward) + magnitude(tilt / (grid.inverse[across] * length)));

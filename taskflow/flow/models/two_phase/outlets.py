@@ -1,4 +1,7 @@
-"""Outflows with a pressure on sides along gravity: on them it is hydrostatic.
+"""Outflows with a pressure: what enters comes from rest, and along gravity the pressure is hydrostatic.
+
+Where fluid enters with the velocity q, the pressure on the face is lower by rho q^2 / 2 (Bernoulli). With the same
+pressure as where it leaves, a jet that enters gains speed without bound. Along gravity
 
     P = rho_light g.(x - top)  where the light phase is alone,    dP/dz = rho g  below, as between cells
 
@@ -12,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from taskflow.flow.boundaries.boundary import beyond
 from taskflow.flow.boundaries.condition import Boundaries
@@ -67,6 +71,13 @@ def weigh_outlet(
 
 
 @task(kernel=TEXT)
+def enter_from_rest(q_new: ReadWrite, q: Read, *, dt: Scalar, opening: Opening) -> None:
+    """q_new = q_new + sign dt q^2 / spacing where fluid enters, over the faces of a side, q being the normal velocity:
+    the effect of the pressure -rho q^2 / 2 on the face.
+    """
+
+
+@task(kernel=TEXT)
 def push_weighed(
     q: ReadWrite, P: Read[OUTSIDE], f: Read[facing(n=(-1, 0), high=(0, 1))],
     *, on: Face, dt: Scalar, phases: Phases, opening: Opening,
@@ -112,10 +123,14 @@ class WeighedOutlets:
                 yield weigh_outlet(source, share, fall, target, over=over, **about)
 
     def push(self, f: Roles, share: str) -> Iterator[Launch]:
-        """Accelerate the normal velocity of the next state by P."""
+        """Accelerate the normal velocity of the next state by the pressure on faces."""
         columns = self.columns
         for side, condition in parts(self.boundaries, self.grid):
-            if condition.fixes_pressure and side.face in columns:
-                q, kept = f[f"{'uvw'[side.axis]}_new"], f[TENDENCIES[side.axis]]
-                about = {"on": side.face, "dt": "dt", "phases": self.phases, "opening": opening(side)}
-                yield push_weighed(q, kept, share, over=side.faces, **about)
+            if not condition.fixes_pressure:
+                continue
+            name = "uvw"[side.axis]
+            about: dict[str, Any] = {"over": side.faces, "dt": "dt", "opening": opening(side)}
+            yield enter_from_rest(f[f"{name}_new"], f[name], **about)
+            if side.face in columns:
+                kept = f[TENDENCIES[side.axis]]
+                yield push_weighed(f[f"{name}_new"], kept, share, on=side.face, phases=self.phases, **about)
