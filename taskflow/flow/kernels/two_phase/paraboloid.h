@@ -1,48 +1,69 @@
 // The curvature of the interface from the paraboloid that is closest to the planes around a cell.
 #include "heights.h"
 
-struct Place {
-  double x, y, z;
+struct Vector {
+  double along[3];
+  INLINE double operator[](int axis) const { return along[axis]; }
 };
-FN Place operator+(Place a, Place b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-FN Place operator*(double a, Place b) { return {a * b.x, a * b.y, a * b.z}; }
-FN double dot(Place a, Place b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+FN Vector operator+(const Vector& a, const Vector& b) { return {{a[0] + b[0], a[1] + b[1], a[2] + b[2]}}; }
+FN Vector operator-(const Vector& a, const Vector& b) { return {{a[0] - b[0], a[1] - b[1], a[2] - b[2]}}; }
+FN Vector operator*(const Vector& a, const Vector& b) { return {{a[0] * b[0], a[1] * b[1], a[2] * b[2]}}; }
+FN Vector operator*(double a, const Vector& b) { return {{a * b[0], a * b[1], a * b[2]}}; }
+FN double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+FN Vector cross(const Vector& a, const Vector& b) {
+  return {{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}};
+}
+FN Vector unit(const Vector& a) { return (1 / ROOT(dot(a, a))) * a; }
 
-// The middle of a plane in a cell, from the middle of that, and the means of products of distances from there. The part in the cube
-// is a triangle less those beyond faces plus those beyond edges. Components below LEAN count as that much: they would divide small
-// differences.
-constexpr real LEAN = real(1e-3);
+// Integrals over a part of the unit square
+struct Moments {
+  double area, x, y, xx, yy, xy;
+};
+FN Moments operator-(const Moments& a, const Moments& b) {
+  return {a.area - b.area, a.x - b.x, a.y - b.y, a.xx - b.xx, a.yy - b.yy, a.xy - b.xy};
+}
+// a / b between 0 and 1, of a >= 0 also without b
+FN double part(double a, double b) { return a >= b ? 1 : a <= 0 ? 0 : a / b; }
+
+// The part with m x + n y <= rest: a rectangle of full height, and a trapezoid. No term is a difference of larger ones, so that small m
+// and n do not matter.
+FN Moments below_line(double m, double n, double rest) {
+  const double x = part(rest - n, m), end = part(rest, m), w = end - x;
+  const double y = part(rest - m * x, n), z = part(rest - m * end, n);
+  const double square = y * y + y * z + z * z, cube = (y + z) * (y * y + z * z);
+  return {x + w * (y + z) / 2,
+          x * x / 2 + w * (x * (y + z) / 2 + w * (y + 2 * z) / 6),
+          x / 2 + w * square / 6,
+          x * x * x / 3 + w * (x * x * (y + z) / 2 + w * (x * (y + 2 * z) / 3 + w * (y + 3 * z) / 12)),
+          x / 3 + w * cube / 12,
+          x * x / 4 + w * (x * square / 6 + w * (y * y + 2 * y * z + 3 * z * z) / 24)};
+}
+
+// The plane in a cell, in units of cells from its middle: seen along the axis of its longest normal it is a part of a square, of this
+// area and with these means of products of distances from its middle; r and s are the vectors in the plane above the sides of that.
 struct Piece {
-  Place middle;
-  double xx, yy, zz, yz, zx, xy;
-  double area;  // over that of a face, in cells as a unit
+  Vector middle, r, s;
+  double area, rr, ss, rs;
+
+  INLINE double product(const Vector& a, const Vector& b) const {
+    const double ra = dot(r, a), rb = dot(r, b), sa = dot(s, a), sb = dot(s, b);
+    return rr * ra * rb + ss * sa * sb + rs * (ra * sb + sa * rb);
+  }
 };
 FN Piece piece_of_plane(const Normal& normal, real f) {
-  const Normal m = scaled({max(magnitude(normal.x), LEAN), max(magnitude(normal.y), LEAN), max(magnitude(normal.z), LEAN)});
-  const double alpha = plane_of(ordered(m.x, m.y, m.z), f), a = m.x, b = m.y, c = m.z;
-  double area = 0;
-  Place sum{0, 0, 0};
-  double xx = 0, yy = 0, zz = 0, yz = 0, zx = 0, xy = 0;
-  for (int n = 0; n < 8; ++n) {
-    const int i = n & 1, j = n >> 1 & 1, k = n >> 2;
-    const double left = alpha - (i * a + j * b + k * c), part = left > 0 ? ((i + j + k) & 1 ? -left : left) * left : 0.0;
-    const double x = left / a, y = left / b, z = left / c;  // how far the corners of the triangle are from its cube's
-    area += part;
-    sum = sum + part * Place{i + x / 3, j + y / 3, k + z / 3};
-    xx += part * (i * i + 2 * i * x / 3 + x * x / 6), yy += part * (j * j + 2 * j * y / 3 + y * y / 6);
-    zz += part * (k * k + 2 * k * z / 3 + z * z / 6), yz += part * (j * k + (j * z + k * y) / 3 + y * z / 12);
-    zx += part * (k * i + (k * x + i * z) / 3 + z * x / 12), xy += part * (i * j + (i * y + j * x) / 3 + x * y / 12);
-  }
-  const double once = area > 0 ? 1 / area : 0.0;
-  const Place at = once * sum;
-  const double sx = normal.x < 0 ? -1 : 1, sy = normal.y < 0 ? -1 : 1, sz = normal.z < 0 ? -1 : 1;
-  return {{sx * (at.x - 0.5), sy * (at.y - 0.5), sz * (at.z - 0.5)}, once * xx - at.x * at.x, once * yy - at.y * at.y,
-          once * zz - at.z * at.z, sy * sz * (once * yz - at.y * at.z), sz * sx * (once * zx - at.z * at.x),
-          sx * sy * (once * xy - at.x * at.y), area * ROOT(a * a + b * b + c * c) / (2 * a * b * c)};
-}
-FN double product(const Piece& p, Place a, Place b) {
-  return p.xx * a.x * b.x + p.yy * a.y * b.y + p.zz * a.z * b.z + p.yz * (a.y * b.z + a.z * b.y) +
-         p.zx * (a.z * b.x + a.x * b.z) + p.xy * (a.x * b.y + a.y * b.x);
+  const real size_x = magnitude(normal.x), size_y = magnitude(normal.y), size_z = magnitude(normal.z);
+  const Vector m{{size_x, size_y, size_z}};
+  const double sign[3] = {normal.x < 0 ? -1.0 : 1.0, normal.y < 0 ? -1.0 : 1.0, normal.z < 0 ? -1.0 : 1.0};
+  const int axis = m[0] >= m[1] && m[0] >= m[2] ? 0 : m[1] >= m[2] ? 1 : 2, r = (axis + 1) % 3, s = (axis + 2) % 3;
+  const double alpha = plane_of(ordered(size_x, size_y, size_z), f), down_r = m[r] / m[axis], down_s = m[s] / m[axis];
+  const Moments all = below_line(m[r], m[s], alpha) - below_line(m[r], m[s], alpha - m[axis]);
+  const double once = all.area > 0 ? 1 / all.area : 0.0, x = once * all.x, y = once * all.y;
+  Piece piece{{}, {}, {}, all.area, once * all.xx - x * x, once * all.yy - y * y, once * all.xy - x * y};
+  piece.middle.along[axis] = sign[axis] * (alpha / m[axis] - down_r * x - down_s * y - 0.5);
+  piece.middle.along[r] = sign[r] * (x - 0.5), piece.middle.along[s] = sign[s] * (y - 0.5);
+  piece.r.along[r] = sign[r], piece.r.along[axis] = -sign[axis] * down_r;
+  piece.s.along[s] = sign[s], piece.s.along[axis] = -sign[axis] * down_s;
+  return piece;
 }
 
 // A cell n cells away along an axis, mirrored beyond walls
@@ -67,8 +88,10 @@ struct Fit {
     ++points;
   }
   INLINE bool solve() {
+    double least[6];
+    for (int n = 0; n < 6; ++n) least[n] = 1e-8 * rows[n][n];
     for (int n = 0; n < 6; ++n) {
-      if (!(rows[n][n] > 1e-8)) return false;
+      if (!(rows[n][n] > least[n])) return false;
       for (int m = n + 1; m < 6; ++m) {
         const double part = rows[m][n] / rows[n][n];
         for (int k = n; k < 7; ++k) rows[m][k] -= part * rows[n][k];
@@ -82,21 +105,26 @@ struct Fit {
   }
 };
 
-// kappa in a cell with a normal m; `known` is false where fewer than six planes are around, or they lie on a curve
+// The weight of a plane by the square of its distance in cells: a fifth of the first at one cell, as for heights. With a half or
+// more the curvature of waves from cell to cell has the wrong sign, and droplets at rest do not rest.
+FN double nearness(double square) {
+  const double root = (1 + square / 2) * (1 + square / 2);
+  return 1 / (root * root);
+}
+
+// kappa in a cell with a normal m; `known` is false where fewer than six planes are around that face the same side, or they lie on a
+// curve
 FN real bent_by_paraboloid(In f, const Cell& c, const Normal& m, Index X, Index Y, Index Z, const Grid& grid, bool& known) {
   const Lines a = lines(grid, c, X, Y, Z);
   const double h = 1 / double(max(max(a.x.inverse, a.y.inverse), a.z.inverse));
-  const Place spacing{1 / (a.x.inverse * h), 1 / (a.y.inverse * h), 1 / (a.z.inverse * h)};
-  const Place steep{m.x / spacing.x, m.y / spacing.y, m.z / spacing.z};
-  const Place up = (1 / ROOT(dot(steep, steep))) * steep;
-  const double sx = up.x < 0 ? -up.x : up.x, sy = up.y < 0 ? -up.y : up.y, sz = up.z < 0 ? -up.z : up.z;
-  const Place least = sx <= sy && sx <= sz ? Place{1, 0, 0} : sy <= sz ? Place{0, 1, 0} : Place{0, 0, 1};
-  const Place first{least.y * up.z - least.z * up.y, least.z * up.x - least.x * up.z, least.x * up.y - least.y * up.x};
-  const Place east = (1 / ROOT(dot(first, first))) * first;
-  const Place north{up.y * east.z - up.z * east.y, up.z * east.x - up.x * east.z, up.x * east.y - up.y * east.x};
-  const auto scaled_to = [&](const Place& p) { return Place{p.x * spacing.x, p.y * spacing.y, p.z * spacing.z}; };
-  const Place origin = scaled_to(piece_of_plane(m, f[c]).middle);
-  const Place to_east = scaled_to(east), to_north = scaled_to(north);
+  const Vector per_cell{{a.x.inverse * h, a.y.inverse * h, a.z.inverse * h}};
+  const Vector spacing{{1 / per_cell[0], 1 / per_cell[1], 1 / per_cell[2]}};
+  const Vector up = unit(per_cell * Vector{{m.x, m.y, m.z}});
+  const double sx = up[0] < 0 ? -up[0] : up[0], sy = up[1] < 0 ? -up[1] : up[1], sz = up[2] < 0 ? -up[2] : up[2];
+  const Vector least = sx <= sy && sx <= sz ? Vector{{1, 0, 0}} : sy <= sz ? Vector{{0, 1, 0}} : Vector{{0, 0, 1}};
+  const Vector east = unit(cross(least, up)), north = cross(up, east);
+  const Vector to_east = spacing * east, to_north = spacing * north, to_up = spacing * up;
+  const Vector origin = piece_of_plane(m, f[c]).middle;
   Fit fit;
   for (int n = 0; n < 27; ++n) {
     const int i = n % 3 - 1, j = n / 3 % 3 - 1, k = n / 9 - 1;
@@ -105,13 +133,14 @@ FN real bent_by_paraboloid(In f, const Cell& c, const Normal& m, Index X, Index 
     const real share = f[other];
     if (!is_bent(share)) continue;
     Normal own = n == 13 ? m : normal(f, other, lines(grid, other, X, Y, Z));
-    if (steepness(own) == 0) continue;
     own = {x.mirrored ? -own.x : own.x, y.mirrored ? -own.y : own.y, z.mirrored ? -own.z : own.z};
-    const Place cell{double(i), double(j), double(k)};
+    const double seen = dot(per_cell * Vector{{own.x, own.y, own.z}}, up);
+    if (!(seen > 0)) continue;
     const Piece piece = piece_of_plane(own, share);
-    const Place at = scaled_to(cell + piece.middle) + -1.0 * origin;
-    fit.take(dot(at, east), dot(at, north), dot(at, up), product(piece, to_east, to_east), product(piece, to_north, to_north),
-             product(piece, to_east, to_north), piece.area);
+    const Vector at = Vector{{double(i), double(j), double(k)}} + piece.middle - origin;
+    fit.take(dot(at, to_east), dot(at, to_north), dot(at, to_up), piece.product(to_east, to_east),
+             piece.product(to_north, to_north), piece.product(to_east, to_north),
+             piece.area * (seen / longest(own)) * nearness(dot(at, at)));
   }
   known = fit.points >= 6 && fit.solve();
   if (!known) return 0;

@@ -5,8 +5,8 @@
 h are the heights of nine columns of seven cells, along the direction of the largest component of the normal in which
 all of them end in a full and an empty cell (S. J. Cummins, M. M. Francois, D. B. Kothe 2005, Comput. Struct. 83, 425,
 and S. Popinet 2009, J. Comput. Phys. 228, 5838). Without such a direction h is the paraboloid closest to the planes in
-the 27 cells around, weighed by their areas, seen along the normal. Cells with fewer than six planes around have no
-curvature.
+the 27 cells around that face the same side, seen along the normal, weighed by their areas and (1 + d^2/2)^-4 of their
+distances in cells. Cells with fewer than six such planes around have no curvature.
 """
 
 from __future__ import annotations
