@@ -139,7 +139,8 @@ def test_a_growth_that_steps_cannot_follow_is_told(time, words):
     cautions = RunSetup(made, (1, 1, 1)).system.warnings
     assert len(cautions) == (words is not None)
     if words:
-        assert cautions[0].endswith(words) and "at the start it makes u grow at a rate of 20" in cautions[0]
+        assert cautions[0].endswith(words)
+        assert "at the start it makes u grow at a rate of 20" in cautions[0]
 
 
 def test_check_says_it():

@@ -199,7 +199,7 @@ class Driving:
                 yield shift_to_mean(q, over=over, total=total, mean=mean, share=1.0 / over.volume)
 
     def uniform(self, scalars: Mapping[str, float], fluid: Fluid) -> Vector:
-        """Return the uniform force per mass that the last step applied; NaN before the first."""
+        """Return the uniform force per mass that the last step applied, NaN before the first."""
         timed = [scalars.get(applied_force(axis), math.nan) if axis in self.forced else 0.0 for axis in range(3)]
         return triple(a + b for a, b in zip(fluid.force, timed, strict=True))
 

@@ -209,7 +209,7 @@ class FlowSystem(System):
 
     @cached_property
     def given(self) -> GivenRanges:
-        return given(self.sim.case, self.model)
+        return given(self.sim.case, self.model, self.inflows)
 
     @property
     def budget(self) -> EnergyBudget | None:
