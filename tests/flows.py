@@ -168,7 +168,8 @@ def _run(
         rate = shard.scalars["rate"]
         before, tick = tick, clock.advance(tick, rate, model.diffusive_rates(shard.scalars), pace.longest(tick, rate))
         pace.previous = rate
-        numbers = setup.inflows.advance(shard, before.time, tick.dt) | setup.system.timed.advance(before.time, tick.dt)
+        numbers = setup.inflows.advance(shard, before.time, tick.dt)
+        numbers |= setup.system.timed.advance(before.time, tick.dt, tick.ratio)
         numbers |= movement.advance(tick.time) if movement is not None else {}
         shard.run(program, **model.scalars(tick.dt, tick.ratio), **model.stage_times(before.time, tick.dt), **numbers)
         if settling is not None and settling.look(before, tick):

@@ -47,13 +47,13 @@ def momentum(flow: Flow, axis: int = 0) -> float:
     return float((flow["uvw"[axis]] * z[:, None, None] * y[:, None] * x).sum())
 
 
-def balance(made: Case) -> float:
-    """Force and change of momentum in the last step, over what drives a unit of volume."""
+def balance(made: Case, force: float = 1.0) -> float:
+    """Force and change of momentum in the last step, over what drives a unit of volume: a `force` that varies."""
     before = compute(made.replace(**{"time.steps": made.time.steps - 1}))
     flow = compute(made)
     line = logged(flow)
     change = (momentum(flow) - momentum(before)) / flow.tick.dt
-    drive = line.get("force_x", 0.0) + (made.body.force[0] if isinstance(made.body.force[0], float) else 1.0)
+    drive = line.get("force_x", 0.0) + (made.body.force[0] if isinstance(made.body.force[0], float) else force)
     return (sum(body["force"][0] for body in line["bodies"].values()) + change) / drive
 
 
@@ -77,6 +77,20 @@ def balance(made: Case) -> float:
 def test_forces_and_change_of_momentum_are_what_drives_the_fluid(obstacles, tables, fluid):
     within = 1e-8 if len(obstacles) == 1 and obstacles[0] is not FORMULA else 2e-4
     assert balance(case(obstacles, **tables)) == pytest.approx(fluid * THICK, rel=within)
+
+
+@pytest.mark.parametrize(("tables", "motion", "scheme"), [
+    (FLAGGED, {}, "ab2"), (FLAGGED, {}, "rk3"), (IMMERSED, {}, "ab2"), (IMMERSED, {}, "rk3"), (IMMERSED, STILL, "ab2"),
+])  # fmt: skip
+@pytest.mark.fast("tables1-*", "tables3-*", "tables4-*")
+def test_forces_and_change_of_momentum_are_a_drive_that_varies(tables, motion, scheme):
+    """The drive in the last step is that of the same fluid without bodies."""
+    varied = {"body": {"force": ["cos(300*t)", 0, 0]}, "time": {"step": 0.002, "steps": 3, "scheme": scheme}}
+    made, free = case([ROD | motion], **tables, **varied), case([], **varied)
+    before, after = (momentum(compute(free.replace(**{"time.steps": steps}))) for steps in (2, 3))
+    drive = (after - before) / 0.002
+    assert abs(drive / THICK - math.cos(300 * 0.004)) > 0.1, "it is not the force at one time"
+    assert balance(made, drive / THICK) == pytest.approx(ROUND * THICK, rel=1e-8)
 
 
 @pytest.mark.parametrize("treatment", ["flagged", "immersed"])

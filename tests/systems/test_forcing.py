@@ -129,6 +129,20 @@ def test_a_relaxation_that_steps_cannot_follow_is_told(rate, scheme, told):
         assert f"relaxes u at a rate of {rate}, and steps of 0.02 are stable up to" in cautions[0]
 
 
+@pytest.mark.parametrize(("time", "words"), [
+    ({"end": 2.0}, "cannot follow; give a time.step of at most 0.025"), ({"end": 2.0, "step": 0.02}, None),
+])  # fmt: skip
+def test_a_growth_that_steps_cannot_follow_is_told(time, words):
+    """Nothing else bounds the steps of a fluid that hardly moves."""
+    force = {"on": "u", "expression": "20*(u - 3*abs(u)*u)"}
+    made = case(force, initial={"velocity": ["1e-6*sin(2*pi*z)", 0, 0]}, time=time, fluid={"viscosity": 1e-9})
+    cautions = RunSetup(made, (1, 1, 1)).system.warnings
+    assert len(cautions) == (words is not None)
+    if words:
+        assert cautions[0].endswith(words)
+        assert "at the start it makes u grow at a rate of 20" in cautions[0]
+
+
 def test_check_says_it():
     force = {"on": "T", "expression": "-80*(T - z)", "where": "z > 0.5", "box": [[0, 0, 0], [1, 1, 1]]}
     sim = RunSetup(case(force, **WARM), (1, 1, 1))

@@ -94,6 +94,38 @@ def test_ranges_that_are_given(changes, ranges):
     assert setup(**changes).system.given.ranges == ranges
 
 
+@pytest.mark.parametrize(("side", "end", "range_"), [
+    ({"x_min": {"type": "inflow", "velocity": [0.5, 0, 0], "temperature": "20 + 100*z"}}, None, (24.0, 112.0)),
+    ({"x_min": {"type": "inflow", "table": "inflow.csv"}}, None, (30.0, 39.0)),  # not heat.reference
+    ({"z_min": {"type": "wall", "temperature": "10 - 50*x"}}, None, (-68.0, 33.0)),
+    ({"z_min": {"type": "wall", "temperature": "20 + t"}}, 50.0, (18.0, 70.0)),
+    ({"z_min": {"type": "wall", "heat_flux": "sin(t)"}}, 50.0, ANY),
+    ({"z_min": {"type": "wall", "heat_transfer": 0.1, "outside_temperature": "-t"}}, 50.0, (-50.0, 33.0)),
+    ({"x_min": {"type": "inflow", "velocity": [0.5, 0, 0], "temperature": "20 + t*z"}}, None, ANY),
+])  # fmt: skip
+def test_ranges_by_place_and_time(tmp_path, monkeypatch, side, end, range_):
+    """As far as they are known: with an end of the run, times of it are looked at."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inflow.csv").write_text("z,u,T\n0,1,30\n0.48,1,39\n0.96,1,30\n")
+    found = setup(boundaries=side, time={"step": end / 24} if end else {}).system.given.ranges["T"]
+    assert found == pytest.approx(range_, rel=0.05)
+
+
+def test_values_that_the_user_sets_are_not_compared(tmp_path):
+    entering = {"type": "inflow", "velocity": ["0.5 + 0*t", 0.0, 0.0], "temperature": "18 + 0*t"}
+    made = case(boundaries={"x_min": entering}, time={"step": 0.025})
+    told = []
+    for key, value in (("velocity", ["0.6 + 0*t", 0.0, 0.0]), ("temperature", "5 + 0*t")):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            with tf.Simulation(made, tmp_path / key, progress=lambda _: None) as simulation:
+                simulation.step(2)
+                simulation.set(f"boundaries.x_min.{key}", value)
+                simulation.run()
+        told.append(any("everything that is given" in str(one.message) for one in seen))
+    assert told == [True, False]
+
+
 def test_charts_and_other_flows():
     given = RunSetup(on_charts(LID), (1, 1, 1)).system.given
     assert given.ranges == {"T": (1.0, 1.0), "dye": (1.0, 1.0)}

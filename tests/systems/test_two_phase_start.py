@@ -23,6 +23,7 @@ from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.systems.initial.fields import InitialFields
 from taskflow.systems.two_phase.start import friction, initial_phases
 from tests.cases.two_phases import case
+from tests.flows import compute
 from tests.runtime.machine.test_needs import Counting
 
 HERE = look("this process")
@@ -198,3 +199,14 @@ def test_a_python_function_begins_with_its_volume_on_blocks(tmp_path):
         boundaries=dict.fromkeys("xyz", "periodic"), machine={"blocks": [2, 1, 1]},
     ), tmp_path / "run", progress=lambda _: None)  # fmt: skip
     assert float(run.dataset("ball").volume[0]) == pytest.approx(math.pi / 16 / 32, rel=1e-4)
+
+
+def test_surface_tension_rounds_a_box_with_its_sides_on_faces_of_cells():
+    """It acts where the interface cuts cells, and such a box cut none: the fluid stayed at rest for ever."""
+    box = {"phase": 1, "type": "box", "low": [0.25, -1, 0.25], "high": [0.75, 1, 0.5]}
+    flow = compute(case(
+        grid={"cells": [16, 1, 16], "lengths": [1, 0.0625, 1]}, time={"steps": 3}, body={"gravity": [0, 0, 0]},
+        two_phase={"method": "vof", "initial": None, "shapes": [box]},
+    ))  # fmt: skip
+    assert flow["w"].max() > 1e-3
+    assert flow["f"].mean() == pytest.approx(0.125, rel=1e-5)

@@ -143,6 +143,11 @@ def body_force(axis: int, stage: str) -> str:
     return f"body_force_{'xyz'[axis]}{stage}"
 
 
+def applied_force(axis: int) -> str:
+    """Return the scalar of a varying force along an axis as a step applied it."""
+    return f"applied_force_{'xyz'[axis]}"
+
+
 @dataclass(frozen=True)
 class Driving:
     """du/dt = ... - 2 rotation x u + F(t),    dT/dt = ... - u . gradient
@@ -150,7 +155,7 @@ class Driving:
     `rotation`: angular velocity of the frame, the maximum if it varies. `gradient`: of a background temperature.
     `means`: means of u, v, w over the fluid kept by a uniform F, or None. `forced`: axes with a uniform force that
     varies in time. `turned`: axes about which the rotation varies. For these the caller of the steps sets the scalars
-    of `body_force` and `angular_velocity` for each stage.
+    of `body_force` and `angular_velocity` for each stage, and of `applied_force` for the step.
     """
 
     rotation: Vector = NOTHING
@@ -194,8 +199,8 @@ class Driving:
                 yield shift_to_mean(q, over=over, total=total, mean=mean, share=1.0 / over.volume)
 
     def uniform(self, scalars: Mapping[str, float], fluid: Fluid) -> Vector:
-        """Return the uniform force per mass at the start of the last step."""
-        timed = [scalars.get(body_force(axis, ""), 0.0) if axis in self.forced else 0.0 for axis in range(3)]
+        """Return the uniform force per mass that the last step applied, NaN before the first."""
+        timed = [scalars.get(applied_force(axis), math.nan) if axis in self.forced else 0.0 for axis in range(3)]
         return triple(a + b for a, b in zip(fluid.force, timed, strict=True))
 
     def forces(self, scalars: Mapping[str, float], scheme: TimeScheme, dt: float, cells: int) -> dict[str, float]:

@@ -114,6 +114,7 @@ class RunParts:
             self.settling.begin(resumed.tick.time)
         self.records.begin(resumed.tick.time, resumed.averages)
         self.records.ranges.go_on(state.get("ranges"))
+        self.records.ranges.replaced(resumed.given)
         pace = self.stepping.pace
         pace.previous, pace.begins = state.get("pace"), state.get("begins", False)
         if "sanity" in state:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from taskflow.flow.measures.extremes import Range
 from taskflow.runtime.machine import Shard
-from taskflow.systems.base.given import GivenRanges
+from taskflow.systems.base.given import NOTHING, GivenRanges
 
 SHARE, ROUNDING = 1e-3, 1e-5  # of the range, and of the largest value: an excess of less is not reported
 
@@ -40,6 +40,11 @@ class RangeWatch:
             self._shard.run(self._given.measured)
             now = self._given.measured.ranges(self._shard.scalars)
             self._first = {name: union(now[name], found) for name, found in (self._first or now).items()}
+
+    def replaced(self, keys: Iterable[str]) -> None:
+        """Stop the comparison if the user has set temperatures, scalars or sources, by their keys."""
+        if any(word in key for key in keys for word in ("temperature", "heat", "scalars")):
+            self._given = NOTHING
 
     def go_on(self, state: Mapping[str, Any] | None) -> None:
         """Resume from the state of a checkpoint, None from earlier builds."""

@@ -124,7 +124,7 @@ class Stepping:
         spec, shard = self._spec, self._shard
         inflows = self._settings.inflows
         numbers = inflows.advance(shard, before.time, tick.dt, before.dt) if inflows else {}
-        numbers |= self._settings.timed.advance(before.time, tick.dt)
+        numbers |= self._settings.timed.advance(before.time, tick.dt, tick.ratio)
         numbers |= self._movement.advance(tick.time) if self._movement is not None else {}
         self._sanity.entered(numbers)
         surroundings = spec.surroundings.followed(tick.time) if spec.surroundings is not None else nullcontext()

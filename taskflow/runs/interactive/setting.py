@@ -92,6 +92,7 @@ def set_values(shard: Shard, control: Control, values: Mapping[str, Value]) -> N
     """Replace time-dependent numbers, by key, for the next steps and for checkpoints."""
     loop = Drive.of(control).for_job(control)
     loop.settings.update(values)
+    loop.records.ranges.replaced(values)
     loop.stepping.disturbed()
 
 

@@ -28,7 +28,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE, FieldForce
 from taskflow.flow.measures.derived import OF_GRADIENT, Derived
 from taskflow.flow.operators.formula import Formula
-from taskflow.flow.time.schemes import TimeScheme
+from taskflow.flow.time.schemes import USUAL_CFL, TimeScheme
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Location, triple
 from taskflow.systems.base.pictures import FORMULAS, pictured
@@ -237,30 +237,39 @@ class InitialForce:
             raise BadInput(f"{self.key}: at time {time:g} {error}") from None
 
     @property
-    def relaxation(self) -> float:
-        """The largest relaxation rate of the field it acts on: -dF/dq at the start, 0 if unknown."""
+    def rates(self) -> tuple[float, float]:
+        """The largest rates at which it relaxes the field it acts on and makes it grow: -dF/dq and dF/dq at the start,
+        0 if unknown.
+        """
         if self._fields is None:
-            return 0.0
+            return 0.0, 0.0
         q = self._fields[self.table.on]
         if not q.size:
-            return 0.0
+            return 0.0, 0.0
         change = SHARE * max(1.0, float(np.abs(q).max()))
         low, high = ({**self._fields, self.table.on: q + sign * change} for sign in (-1, 1))
         try:
-            rates = (self._at_time(time, low) - self._at_time(time, high) for time in times_of(self.case))
-            return max(0.0, *(float(rate.max()) for rate in rates)) / (2 * change)
+            times = times_of(self.case)
+            slopes = [(self._at_time(t, high) - self._at_time(t, low)) / (2 * change) for t in times]
         except BadInput:
-            return 0.0  # near the initial values it is invalid
+            return 0.0, 0.0  # near the initial values it is invalid
+        return max(0.0, *(-float(s.min()) for s in slopes)), max(0.0, *(float(s.max()) for s in slopes))
 
-    def caution(self, dt: float, scheme: TimeScheme) -> str | None:
-        """Return a warning if it relaxes its field faster than stable for steps of this length, or None."""
+    def cautions(self, dt: float, scheme: TimeScheme) -> Iterator[str]:
+        """Yield warnings if it relaxes its field, or makes it grow, faster than steps of this length can follow."""
+        relaxation, growth = self.rates
         most = SHORTEST * scheme.diffusion / dt
-        if self.relaxation <= most:
-            return None
-        return (
-            f"{self.key}: at the start it relaxes {self.table.on} at a rate of {self.relaxation:.3g}, and steps of"
-            f" {dt:.3g} are stable up to {most:.3g}; give a smaller time.step or time.cfl, or a slower rate"
-        )
+        if relaxation > most:
+            yield (
+                f"{self.key}: at the start it relaxes {self.table.on} at a rate of {relaxation:.3g}, and steps of"
+                f" {dt:.3g} are stable up to {most:.3g}; give a smaller time.step or time.cfl, or a slower rate"
+            )
+        dt = min(dt, self.case.end_time or dt)
+        if growth * dt > USUAL_CFL:
+            yield (
+                f"{self.key}: at the start it makes {self.table.on} grow at a rate of {growth:.3g}, which steps of"
+                f" {dt:.3g} cannot follow; give a time.step of at most {USUAL_CFL / growth:.2g}"
+            )
 
 
 def initial_forces(case: Case, grid: StaggeredGrid) -> Iterator[InitialForce]:

@@ -210,7 +210,7 @@ class FlowSystem(System):
 
     @cached_property
     def given(self) -> GivenRanges:
-        return given(self.sim.case, self.model)
+        return given(self.sim.case, self.model, self.inflows)
 
     @property
     def budget(self) -> EnergyBudget | None:
@@ -262,13 +262,14 @@ class FlowSystem(System):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings of expressions that mix dimensions, and of forces that act faster than steps can follow."""
-        sim, warnings = self.sim, list[str | None](unlike(self.sim.case))
+        sim, warnings = self.sim, list(unlike(self.sim.case))
         warnings += out_of_reach(sim.case, self.clock.limit)
         if sim.case.forcing:
             with suppress(BadInput):  # the step size may be unknown yet
                 dt = self.clock.limit.longest(self.advective_rate, self.diffusive_rates)
-                warnings += [force.caution(dt, self.model.scheme) for force in initial_forces(sim.case, sim.grid)]
-        return tuple(warning for warning in warnings if warning)
+                for force in initial_forces(sim.case, sim.grid):
+                    warnings += force.cautions(dt, self.model.scheme)
+        return tuple(warnings)
 
     def rows(self, cost: StepCost) -> Iterator[Row]:
         """Yield rows of `taskflow check`: equations, bodies, openings, forces and eddies."""

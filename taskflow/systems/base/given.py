@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.cases import Case, PassiveScalar
+from taskflow.cases.tables.timed import Timed, at_times
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.measures.extremes import Extremes, Range
 from taskflow.output.store.metadata import GIVEN
 from taskflow.runtime.regions import Box
+from taskflow.systems.base.timed import times
+from taskflow.systems.initial.inflow import Inflows
 
+FEW = 32  # faces along each direction at which values that change in time are looked at
 ANY = (-math.inf, math.inf)
 SMOOTH = 2.0  # cell Peclet number up to which central differences make no waves
 
@@ -34,11 +38,12 @@ class GivenRanges:
 
     @classmethod
     def of(
-        cls, case: Case, remedies: Mapping[str, str], cells: tuple[Box, ...], *, bodies: bool = False
+        cls, case: Case, remedies: Mapping[str, str], cells: tuple[Box, ...], *, bodies: bool = False,
+        inflows: Inflows | None = None,
     ) -> GivenRanges:  # fmt: skip
-        """Return the ranges of the quantities that have remedies."""
+        """Return the ranges of the quantities that have remedies. `inflows`, of a box, have values by place."""
         tables = {scalar.name: scalar for scalar in case.scalars}
-        ranges = {name: _heat(case) if name == "T" else _scalar(case, tables[name]) for name in remedies}
+        ranges = {name: _heat(case, inflows) if name == "T" else _scalar(case, tables[name]) for name in remedies}
         for force in case.forcing:  # a formula may do anything
             ranges |= {force.on: ANY} if force.on in ranges else {}
         return cls(ranges, remedies, Extremes(tuple(ranges), cells, bodies))
@@ -47,31 +52,62 @@ class GivenRanges:
 NOTHING = GivenRanges({}, {}, Extremes((), ()))
 
 
-def given(case: Case, model: FlowModel) -> GivenRanges:
+def given(case: Case, model: FlowModel, inflows: Inflows) -> GivenRanges:
     """Return the ranges of a flow on a Cartesian grid."""
     remedies = {}
     for q in model.quantities:
         key = "heat.scheme" if q.name == "T" else f"the scheme of scalar {q.name}"
         bounded = f'give {key} = "koren", which keeps the bounds, or more cells'
         remedies[q.name] = "give a smaller time.cfl" if q.bounded else bounded
-    return GivenRanges.of(case, remedies, (model.staggered.box,), bodies=model.obstacles is not None)
+    cells, bodies = (model.staggered.box,), model.obstacles is not None
+    return GivenRanges.of(case, remedies, cells, bodies=bodies, inflows=inflows)
 
 
 def _sides(case: Case) -> dict[str, Any]:
     return dict(case.table("boundaries").sides)
 
 
-def _heat(case: Case) -> Range:
-    heat, values, pushes = case.table("heat"), list[Any](), list[Any]()
-    for side in [*_sides(case).values(), *case.openings]:
-        values += [side.temperature, side.outside_temperature if side.heat_transfer else None]
+def _heat(case: Case, inflows: Inflows | None) -> Range:
+    heat, pushes = case.table("heat"), list[Any]()
+    placed = _placed(case, inflows) if inflows else {}
+    conditions = [(key, side) for key, *_, side in case.conditions] if inflows else [*_sides(case).items()]
+    values = [value for temperatures in placed.values() for value in temperatures]
+    for key, side in conditions:
+        values.append(side.outside_temperature if side.heat_transfer else None)
         pushes.append(side.heat_flux)
-        if side.kind.enters and side.temperature is None:
-            values.append(heat.reference)
+        if key not in placed:
+            entering = side.kind.enters and side.temperature is None
+            values.append(heat.reference if entering else side.temperature)
     values += [body.temperature for body in case.obstacles]
     if any(heat.background_gradient):
         return ANY
-    return _range(values, [*pushes, heat.source, *(source.rate for source in heat.sources)])
+    pushes += [heat.source, *(source.rate for source in heat.sources)]
+    return _range(_numbers(case, values), _numbers(case, pushes))
+
+
+def _placed(case: Case, inflows: Inflows) -> dict[str, list[Any]]:
+    """Return the least and largest temperature on sides that have it by place, at times of the run. Without a known end
+    it is the value itself if it changes.
+    """
+    ranges = dict[str, list[Any]]()
+    for key, side in inflows.all_profiles.items():
+        if (profile := side.get("T")) is None:
+            continue
+        ranges[key] = [profile]
+        if not profile.varies or case.end_time:
+            moments = times(case) if profile.varies else [0.0]
+            found = [inflows.all_at(key, "T", float(time), FEW if profile.varies else None) for time in moments]
+            ranges[key] = [min(float(v.min()) for v in found), max(float(v.max()) for v in found)]
+    return ranges
+
+
+def _numbers(case: Case, values: Iterable[Any]) -> Iterator[Any]:
+    """Yield values, instead of one that changes uniformly those at times of the run, if its end is known."""
+    for value in values:
+        if isinstance(value, Timed) and case.end_time:
+            yield from at_times(value, times(case)).tolist()
+        else:
+            yield value
 
 
 def _scalar(case: Case, scalar: PassiveScalar) -> Range:
@@ -80,12 +116,12 @@ def _scalar(case: Case, scalar: PassiveScalar) -> Range:
     opened = ((opening.scalars or {}, opening.kind.enters) for opening in case.openings)
     values += [given.get(scalar.name, 0.0 if enters else None) for given, enters in opened]
     values += [face.value for face in faces.values()]
-    pushes = [face.flux for face in faces.values()]
-    return _range(values, [*pushes, scalar.source, *(source.rate for source in scalar.sources)])
+    pushes = [*(face.flux for face in faces.values()), scalar.source, *(source.rate for source in scalar.sources)]
+    return _range(_numbers(case, values), _numbers(case, pushes))
 
 
 def _range(values: Iterable[Any], pushes: Iterable[Any]) -> Range:
-    """Return the range of values, unbounded where a source or a flux pushes, and on both sides if one varies."""
+    """Return the range of values, unbounded where a source or a flux pushes, and on both sides if one is unknown."""
     known, rates = ([value for value in some if value is not None] for some in (values, pushes))
     if not all(isinstance(value, int | float) for value in (*known, *rates)):
         return ANY

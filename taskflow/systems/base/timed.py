@@ -16,7 +16,7 @@ from taskflow.cases.tables.physics import Forcing
 from taskflow.cases.tables.timed import Timed, Value, Values, at_time, changes, placed
 from taskflow.common.errors import BadInput, named
 from taskflow.flow.boundaries.boundary import timed
-from taskflow.flow.forcing.driving import angular_velocity, body_force
+from taskflow.flow.forcing.driving import angular_velocity, applied_force, body_force
 from taskflow.flow.grid import Vector
 from taskflow.flow.scalars.quantity import release_rate
 from taskflow.flow.time.schemes import TimeScheme
@@ -46,12 +46,13 @@ class Term:
 class TimedNumber:
     """A sum of terms in scalars whose names begin with `stem`, for each stage: at its "begin" or "end", as its "mean"
     by Simpson's rule, or as a "force", which is extrapolated like tendencies if the stage has a ratio, else the
-    mean.
+    mean. The scalar `applied`, if it has a name, is what a step adds, per time, of numbers at the "begin" of stages.
     """
 
     stem: str
     terms: tuple[Term, ...]
     of: Literal["begin", "end", "mean", "force"] = "end"
+    applied: str = ""
 
     def at(self, time: float, instead: Mapping[str, Value]) -> float:
         """Return the number at a time, with values `instead` by key. Raises BadInput, with the key, if invalid."""
@@ -90,10 +91,23 @@ class TimedNumbers:
         """Return the scalars in the boundary values of a state."""
         return self._scalars([time] * len(self.scheme.ends), [time] * len(self.scheme.ends))
 
-    def advance(self, time: float, dt: float) -> dict[str, float]:
-        """Return the scalars of a step from `time` to time + dt."""
+    def advance(self, time: float, dt: float, ratio: float = 0.0) -> dict[str, float]:
+        """Return the scalars of a step from `time` to time + dt, `ratio` times as long as the last one, or 0."""
         ends = self.scheme.ends
-        return self._scalars([time + dt * part for part in (0.0, *ends[:-1])], [time + dt * part for part in ends])
+        starts = [time + dt * part for part in (0.0, *ends[:-1])]
+        before = time - dt / ratio if ratio else time
+        applied = {n.applied: self._applied(n, before, starts, ratio) for n in self.numbers if n.applied}
+        return self._scalars(starts, [time + dt * part for part in ends]) | applied
+
+    def _applied(self, number: TimedNumber, before: float, starts: list[float], ratio: float) -> float:
+        """Return what a step adds per time, with the weights of its stages and of the step `before`."""
+        old, total = number.at(before, self.instead), 0.0
+        for stage, start in zip(self.scheme.stages, starts, strict=True):
+            part = (ratio if stage.ratio is None else stage.ratio) / 2
+            now = number.at(start, self.instead)
+            total += stage.share * ((1 + part) * now - part * old)
+            old = now
+        return total
 
     def check(self, times: np.ndarray) -> None:
         """Raise BadInput, with the key, if a value is invalid at one of these times."""
@@ -180,7 +194,8 @@ def _of_forces(case: Case) -> Iterator[TimedNumber]:
         for axis, part in enumerate(parts):
             if changes(part):
                 term = Term(f"body.{key}[{axis + 1}]", part, drive=drive, number=axis)
-                yield TimedNumber(scalar(axis, ""), (term,), "begin")
+                applied = applied_force(axis) if key == "force" else ""
+                yield TimedNumber(scalar(axis, ""), (term,), "begin", applied)
 
 
 def times(case: Case) -> np.ndarray:

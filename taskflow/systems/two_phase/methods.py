@@ -31,11 +31,12 @@ class InitialShares(CellMeans):
 
     phi: Phi
     grid: StaggeredGrid
+    bent: bool = False  # by surface tension, which acts in cells that the interface cuts
 
     def __call__(self, x: Any, y: Any, z: Any) -> np.ndarray:
         """Return the shares [z, y, x]."""
         divided = tuple(axis for axis in range(3) if self.grid.cells[axis] > 1)
-        return shares(self.phi, (x, y, z), self.grid.spacing, divided)
+        return shares(self.phi, (x, y, z), self.grid.spacing, divided, bent=self.bent)
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class CapturingMethod:
 
     - `words`: its name for people
     - `field`: its own field, which initial values give
-    - `initial`: returns these from phi, positive in phase 1
+    - `initial`: returns these from phi, positive in phase 1, on a grid, with surface tension or without
     - `interface`: returns the model for a case, grid, phases and sides
     - `surface`: returns the surface whose area is measured, of the model
     - `caution`: yields warnings of cells that do not suit it
@@ -52,7 +53,7 @@ class CapturingMethod:
 
     words: str
     field: str
-    initial: Callable[[Phi, StaggeredGrid], Any]
+    initial: Callable[[Phi, StaggeredGrid, bool], Any]
     interface: Callable[[Case, Grid, Phases, Boundaries], InterfaceMethod]
     surface: Callable[[Any], Surface]
     caution: Callable[[Grid, float], Iterator[str]] = lambda grid, thickness: iter(())
@@ -88,7 +89,7 @@ def _planes(interface: VolumeOfFluid) -> Surface:
 
 
 METHODS = {
-    "levelset": CapturingMethod("level set", "phi", lambda phi, grid: phi, _level_set, _zero_of_phi, long_cells),
+    "levelset": CapturingMethod("level set", "phi", lambda phi, *_: phi, _level_set, _zero_of_phi, long_cells),
     "vof": CapturingMethod("volume of fluid", "f", InitialShares, _volume_of_fluid, _planes),
 }
 """The methods by their names in a case."""

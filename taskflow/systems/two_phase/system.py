@@ -196,7 +196,8 @@ class TwoPhaseSystem(FlowSystem):
 
     @property
     def initial(self) -> dict[str, Any]:
-        return {**super().initial, self.method.field: self.method.initial(self.phi, self.sim.grid)}
+        bent = self.sim.case.own.surface_tension > 0
+        return {**super().initial, self.method.field: self.method.initial(self.phi, self.sim.grid, bent)}
 
     @cached_property
     def phi(self) -> Profile | Composition:

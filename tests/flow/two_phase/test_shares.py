@@ -47,6 +47,26 @@ def test_a_share_depends_on_its_cell_alone():
     np.testing.assert_array_equal(shares(wave, (x[..., 3:], y[:, 2:5], z[4:]), h), whole[4:, 2:5, 3:])
 
 
+@pytest.mark.parametrize(("cells", "divided"), [((8, 1, 8), (0, 2)), ((8, 8, 8), (0, 1, 2))])
+def test_full_cells_with_a_face_on_a_bent_interface_are_cut(cells, divided):
+    """Around a box with its sides on faces of cells, not around one with its sides in cells."""
+
+    def box(half):
+        def phi(x, y, z):
+            away = [np.abs(at - 0.5) - half for axis, at in enumerate((x, y, z)) if axis in divided]
+            return -np.maximum.reduce(np.broadcast_arrays(*away, 0 * y - 1)[:-1])
+
+        return phi
+
+    places, h = centres(cells)
+    inner, whole = (tuple(slice(cut, n - cut) if n > 1 else slice(None) for n in cells[::-1]) for cut in (3, 2))
+    found = shares(box(0.25), places, h, divided, bent=True)
+    assert np.count_nonzero(found) == np.count_nonzero(found[whole])
+    assert np.count_nonzero(found == 1) == np.count_nonzero(found[inner] == 1) == found[inner].size
+    assert found[whole][..., 0].max() == 1 - 2e-6  # in the middle of a side
+    np.testing.assert_array_equal(*(shares(box(0.3), places, h, divided, bent=bent) for bent in (True, False)))
+
+
 def test_volumes_below_planes():
     random = np.random.default_rng(1)
     m, alpha = random.dirichlet((1, 1, 1), 40).T, random.uniform(-0.1, 1.1, 40)

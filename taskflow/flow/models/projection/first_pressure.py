@@ -15,6 +15,7 @@ from taskflow.flow.boundaries.sides import normal_velocity
 from taskflow.flow.forcing.driving import Driving, Setting
 from taskflow.flow.model import VELOCITY
 from taskflow.flow.poisson import Solver
+from taskflow.flow.time.schemes import RUNGE_KUTTA, TimeScheme
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
 RATIO = "ratio_at_first"  # the scalar: a step of Euler's
@@ -31,14 +32,19 @@ class Accelerated(Protocol):
     def openings(self) -> OpenBoundaries: ...
     @property
     def pressure(self) -> Solver: ...
+    @property
+    def scheme(self) -> TimeScheme: ...
     def accelerate(self, f: Roles, names: Mapping[str, str]) -> Iterator[Launch]: ...
 
 
 def first_pressure(flow: Accelerated, f: Roles, obstacles: Obstacles) -> Iterator[Launch | Repeat | Derive]:
     """Compute the pressure that removes the divergence of the tendency, with dt = 1. Overwrites `u_new` and `h`."""
     setting = flow.setting
+    first, new = flow.scheme.names[0]["dt"], f.copy()  # values that change in time are those of the first stage
     yield Derive(_euler, (RATIO,))
-    names, new = {"dt": "dt", "ratio": f.scalar(RATIO)}, f.copy()
+    if first != "dt":
+        yield Derive(_stage, (first,))
+    names = {"dt": first, "ratio": f.scalar(RATIO)}
     for name in VELOCITY:
         new.swap(name, f"{name}_new")
     velocity = new.u, new.v, new.w
@@ -53,3 +59,7 @@ def first_pressure(flow: Accelerated, f: Roles, obstacles: Obstacles) -> Iterato
 
 def _euler(_: Mapping[str, float]) -> dict[str, float]:
     return {RATIO: 0.0}
+
+
+def _stage(_: Mapping[str, float]) -> dict[str, float]:
+    return {RUNGE_KUTTA.names[0]["dt"]: 1.0}
