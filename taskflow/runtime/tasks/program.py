@@ -88,10 +88,10 @@ class Roles:
         """Exchange the roles of two fields."""
         self.__dict__[one], self.__dict__[other] = self[other], self[one]
 
-    def copy(self) -> Roles:
-        """Return a separate copy."""
-        mine = Roles()  # whose names need no further check
-        mine.__dict__.update(self.__dict__)
+    def copy(self, /, **instead: str) -> Roles:
+        """Return a separate copy, with some roles assigned to other fields."""
+        mine = Roles(**instead)
+        mine.__dict__.update(self.__dict__ | instead)  # whose other names need no further check
         mine._owner = self._owner
         return mine
 
