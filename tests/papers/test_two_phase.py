@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 from docs.performance import two_phase as report
-from docs.performance.two_phase_goals import GOALS
 from examples.papers.zaspel_griebel_2011 import step
 from examples.papers.zaspel_griebel_2011.bubble import Bubble, Rise
 from examples.papers.zaspel_griebel_2011.step import halved
@@ -107,7 +106,7 @@ def test_values_of_the_case(measured):
 
 
 @pytest.mark.slow
-def test_machines_goals_and_energy(measured):
+def test_machines_and_energy(measured):
     """As if the few cells were those of the paper, on a GPU: rates are of the cells that are told."""
     _, result = measured("--cells", "8x8x4", "--watts", 4)
     [row] = result["results"]
@@ -116,14 +115,7 @@ def test_machines_goals_and_energy(measured):
     assert lines("bubble_machines", result)[0]["of the six-core Xeon"] == "15,300 x"
     [energy] = lines("bubble_energy", result)
     assert (energy["J"], energy["nJ per cell-step"], energy["energy"]) == ("16.8", "100", "4 W, stated")
-    assert "No results." in report.TABLES["bubble_goals"]([result]).markdown()
-    result["gpu"] = "NVIDIA H200"
-    [goal] = lines("bubble_goals", result)
-    assert (goal["what"], goal["goal"], goal["reached"], goal["met"]) == (
-        "256 x 256 x 128: 20 steps", "at most 0.35 s", "0.2 s", "yes",
-    )  # fmt: skip
-    row["cells"] = [512, 512, 512]
-    assert [line["what"] for line in lines("bubble_goals", result)] == [*list(GOALS)[:2], "512^3: memory per cell"]
+    result["gpu"], row["cells"] = "NVIDIA H200", [512, 512, 512]
     assert lines("bubble_machines", result)[0]["peak: TB/s"] == "4.8"
 
 
