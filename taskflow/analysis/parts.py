@@ -24,14 +24,16 @@ def spread(labels: np.ndarray, share: np.ndarray) -> np.ndarray:
 
     Both arrays [z, y, x] have a layer of cells more than the result on each side.
     """
-    inner = labels[1:-1, 1:-1, 1:-1]
-    result, best, free = inner.copy(), np.zeros(inner.shape), (inner == 0) & (share[1:-1, 1:-1, 1:-1] > 0)
+    inner = (slice(1, -1),) * 3
+    result = labels[inner].copy()
+    cells = np.nonzero((result == 0) & (share[inner] > 0))
+    chosen, best = result[cells], np.zeros(len(cells[0]))
     for axis, step in SIDES:
-        beside = [slice(1, -1)] * 3
-        beside[2 - axis] = slice(2, None) if step < 0 else slice(None, -2)
+        beside = [places + 1 - step * (number == 2 - axis) for number, places in enumerate(cells)]
         other, of = labels[tuple(beside)], share[tuple(beside)]
-        taken = free & (other > 0) & (of > best)
-        result[taken], best[taken] = other[taken], of[taken]
+        taken = (other > 0) & (of > best)
+        chosen[taken], best[taken] = other[taken], of[taken]
+    result[cells] = chosen
     return result
 
 

@@ -117,12 +117,12 @@ def _touching(around: np.ndarray) -> np.ndarray:
 
 
 def _exact_sums(labels: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Return rows of a label and the exact sums of the multiples of `QUANTA` in the shares of its cells."""
-    inside = labels > 0
-    known, index = np.unique(labels[inside], return_inverse=True)
-    rest, columns = share[inside], [known.astype(float)]
+    """Return rows of a label and the exact sums, over its cells, of the multiples of `QUANTA` in the shares."""
+    inside = np.nonzero(labels)
+    own, rest, sums = labels[inside], share[inside], []
     for quantum in QUANTA:
         multiple = np.floor(rest / quantum)
         rest -= multiple * quantum
-        columns.append(np.bincount(index, multiple, len(known)))
-    return np.column_stack(columns)
+        sums.append(np.bincount(own, multiple))
+    known = np.flatnonzero(np.any(sums, axis=0))
+    return np.column_stack([known.astype(float), *(total[known] for total in sums)])
