@@ -22,7 +22,7 @@ from taskflow.systems.records.series import Integral
 from taskflow.systems.two_phase.tables import PhaseTable
 
 LARGEST = 10
-QUANTA = 2.0**-18, 2.0**-36, 2.0**-54  # of shares: sums of their multiples are exact for up to 2^34 cells
+QUANTA = 1.0, 2.0**-18, 2.0**-36, 2.0**-54  # of shares: sums of their multiples are exact for up to 2^34 cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Droplets:
 
     def _share(self, shard: Shard) -> np.ndarray:
         """Return the share of the phase in the cells of this block, 0 in bodies."""
-        f = shard.read("f").astype(float)
+        f = np.asarray(shard.read("f"), float)
         share = f if self.phase == 1 else 1 - f
         return np.where(shard.read("solid") & ITSELF, 0.0, share) if self.bodies else share
 
@@ -118,11 +118,13 @@ def _touching(around: np.ndarray) -> np.ndarray:
 
 def _exact_sums(labels: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Return rows of a label and the exact sums, over its cells, of the multiples of `QUANTA` in the shares."""
-    inside = np.nonzero(labels)
-    own, rest, sums = labels[inside], share[inside], []
-    for quantum in QUANTA:
+    whole = share == 1
+    mixed = np.nonzero((labels > 0) & ~whole)
+    own, rest, count = labels[mixed], share[mixed], int(labels.max()) + 1
+    sums = [np.bincount(labels[whole], minlength=count)]
+    for quantum in QUANTA[1:]:
         multiple = np.floor(rest / quantum)
         rest -= multiple * quantum
-        sums.append(np.bincount(own, multiple))
+        sums.append(np.bincount(own, multiple, count))
     known = np.flatnonzero(np.any(sums, axis=0))
     return np.column_stack([known.astype(float), *(total[known] for total in sums)])
