@@ -1,8 +1,6 @@
-"""Droplets: connected parts of a phase in a snapshot, read in layers of cells.
+"""Droplets: connected parts of a phase in a snapshot, also across periodic sides, read in layers of cells.
 
-Cells in which the phase has at least half are connected by faces, also across periodic sides. Up to `MIXED` cells
-around them, others with a share of the phase belong to the part of their neighbour with the largest share. The result
-does not depend on blocks or layers, except for rounding.
+The result does not depend on blocks or layers, except for rounding.
 """
 
 from __future__ import annotations
@@ -13,17 +11,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import xarray as xr
-from scipy import ndimage
 
 from taskflow.analysis.derived import bodies, centred
+from taskflow.analysis.parts import MIXED, Joined, labelled, spread
 from taskflow.common.errors import BadInput
 from taskflow.output.store.reading import edges, periodic
 
-MIXED = 3  # cells over which the shares of a smoothed interface fall from a half to 0
 CELLS = 1 << 22  # that are read at a time
 NEAR = 1e-9  # of a length, within which a centre on a periodic side is at its low end
 AXES = "xyz"
-SIDES = [(axis, step) for axis in range(3) for step in (-1, 1)]
 
 
 def droplets(ds: xr.Dataset, phase: int = 1, layers: int | None = None) -> xr.Dataset:
@@ -42,47 +38,6 @@ def droplets(ds: xr.Dataset, phase: int = 1, layers: int | None = None) -> xr.Da
     found = _Parts(one, phase)
     found.read(layers or max(1, CELLS // plane))
     return found.dataset()
-
-
-class Joined:
-    """Disjoint sets of labels (1, 2, ...), with a vector between the positions of a label and of its set."""
-
-    def __init__(self) -> None:
-        self._parent, self._shift = [0], [np.zeros(3)]
-        self._endless: dict[int, np.ndarray] = {}
-
-    def add(self, count: int) -> int:
-        """Add labels, each a set, and return the number of earlier labels."""
-        before = len(self._parent) - 1
-        self._parent += range(before + 1, before + 1 + count)
-        self._shift += [np.zeros(3)] * count
-        return before
-
-    def place(self, label: int) -> tuple[int, np.ndarray]:
-        """Return the set of a label, and the shift of its positions."""
-        root, path = label, []
-        while self._parent[root] != root:
-            path.append(root)
-            root = self._parent[root]
-        shift = np.zeros(3)
-        for one in reversed(path):
-            shift = self._shift[one] + shift
-            self._parent[one], self._shift[one] = root, shift
-        return root, shift
-
-    def join(self, ahead: int, behind: int, shift: np.ndarray) -> None:
-        """Join two sets. Positions of the label `ahead` plus `shift` equal positions of the label `behind`."""
-        (a, from_a), (b, from_b) = self.place(ahead), self.place(behind)
-        between = shift + from_b - from_a
-        if a != b:
-            self._parent[a], self._shift[a] = b, between
-            self._endless[b] = self.endless(a) | self.endless(b)
-        elif (round_ := abs(between) > 0.5 * np.max(np.abs(shift), initial=0.0)).any() and np.abs(between).max() > 0:
-            self._endless[a] = self.endless(a) | round_
-
-    def endless(self, root: int) -> np.ndarray:
-        """Return True for axes along which a set extends round a periodic domain."""
-        return self._endless.get(root, np.zeros(3, bool))
 
 
 @dataclass
@@ -140,16 +95,16 @@ class _Parts:
         share = share if self.phase == 1 else 1 - share
         if self.solid is not None:
             share = np.where(self._values(self.solid, rows) > 0, 0.0, share)
-        labels, count = ndimage.label(share >= 0.5)
-        labels = np.where(labels > 0, labels.astype(np.int64) + self.joined.add(count), 0)
+        labels, count = labelled(share)
+        labels[labels > 0] += self.joined.add(count)
         for axis in (0, 1):
             if self.around[axis] and self.ds.sizes[f"{AXES[axis]}_c"] > 1:
                 first, last = (labels.take(end, 2 - axis) for end in (0, -1))
                 self._join(first, last, axis)
-        spread = labels
+        extended, beyond = labels, self._padded(share)
         for _ in range(MIXED):
-            spread = self._spread(spread, share)
-        return _Layers(rows, share, labels, spread)
+            extended = spread(self._padded(extended), beyond)
+        return _Layers(rows, share, labels, extended)
 
     def _join(self, ahead: np.ndarray, behind: np.ndarray, axis: int | None = None) -> None:
         """Join labels of identical or adjacent cells. Those `ahead` belong a length further along a periodic axis."""
@@ -172,19 +127,12 @@ class _Parts:
             ahead, behind = (other, labels) if before < row else (labels, other)
             self._join(ahead, behind, 2 if before != row else None)
 
-    def _spread(self, labels: np.ndarray, share: np.ndarray) -> np.ndarray:
-        """Return the labels, extended to adjacent cells that have a share but no label."""
-        best, result = np.zeros_like(share), labels.copy()
-        for axis, step in SIDES:
-            number, n = 2 - axis, labels.shape[2 - axis]
-            other, of = (np.roll(values, step, axis=number) for values in (labels, np.where(labels > 0, share, 0.0)))
-            if axis == 2 or not self.around[axis]:
-                end = [slice(None)] * 3
-                end[number] = slice(0, 1) if step > 0 else slice(n - 1, n)
-                other[tuple(end)] = 0
-            taken = (labels == 0) & (share > 0) & (other > 0) & (of > best)
-            result[taken], best[taken] = other[taken], of[taken]
-        return result
+    def _padded(self, values: np.ndarray) -> np.ndarray:
+        """Return the values with a layer of cells more on each side, 0 beyond ends that are not periodic."""
+        for axis in range(3):
+            around = axis < 2 and self.around[axis]
+            values = np.pad(values, [(int(n == 2 - axis),) * 2 for n in range(3)], "wrap" if around else "constant")
+        return values
 
     def _measure(self, layers: _Layers, core: range) -> None:
         """Add the cells of the core to the sums of their labels."""

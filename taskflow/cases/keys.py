@@ -636,6 +636,7 @@ class PhaseKeys(TypedDict, total=False):
     phase: Required[Literal[1, 2]]
     box: Sequence[Sequence[float] | np.ndarray] | None
     every: Interval
+    droplets: bool
 
 
 class CaseKeys(TypedDict, total=False):

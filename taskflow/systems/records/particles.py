@@ -16,6 +16,7 @@ from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, S
 from taskflow.output import Checkpoint, TimeSeries
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
+from taskflow.systems.records.gathering import gathered
 
 Values = tuple[str, Box, np.ndarray]  # a role, cells, and values, as a checkpoint has them
 MANY, OFTEN = 50_000, 100  # particles that are sorted by their cells, and after how many steps
@@ -181,13 +182,7 @@ class Cloud:
 
     def _gathered(self, numbers: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers and values [particle, number] of some particles of each block. Collective."""
-        if self._alone:
-            return numbers, values
-        counts = self._shard.gather(np.array([len(numbers)]))[:, 0]
-        table = np.zeros((counts.max(), 1 + values.shape[1]))
-        table[: len(numbers), 0], table[: len(numbers), 1:] = numbers, values
-        tables = self._shard.gather(table.ravel()).reshape(len(counts), *table.shape)
-        rows = np.concatenate([rows[:count] for rows, count in zip(tables, counts, strict=True)])
+        rows = gathered(self._shard, np.column_stack([numbers, values]))
         return rows[:, 0].astype(int), rows[:, 1:]
 
     def _host(self, array: Any) -> np.ndarray:

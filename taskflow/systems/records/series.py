@@ -195,7 +195,7 @@ class Integral:
         for measure in self.measured:
             shard.run(measure)
             rows.append(measure.numbers(shard.scalars))
-        return np.array(rows).T.reshape(len(self.series.fields), *self.series.shape)
+        return np.array(rows).T.reshape(-1, *self.series.shape)
 
 
 def sides(surface: SurfaceTable, grid: StaggeredGrid) -> tuple[FaceLayer, ...]:

@@ -26,7 +26,6 @@ from taskflow.flow.operators.phases import Phases
 from taskflow.flow.poisson import Operator, Solver, UniformCoefficient, relative_residual
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.geometry import Composition
-from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.systems.base.flow import FlowMeasures, FlowSystem
 from taskflow.systems.base.pressure import (
@@ -42,6 +41,7 @@ from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.initial.fields import CellMeans
 from taskflow.systems.records.series import Integral
+from taskflow.systems.two_phase.droplets import phase_record
 from taskflow.systems.two_phase.methods import METHODS, CapturingMethod, InitialShares, surface_on
 from taskflow.systems.two_phase.start import (
     FEWER,
@@ -238,8 +238,7 @@ class TwoPhaseSystem(FlowSystem):
         for table in getattr(self.sim.case, "phases", ()):
             about = self._cells(table.box), bool(self.obstacles), self.measures.surface, planes
             measured = PhaseIntegrals(self.sim.grid, table.name, table.phase, *about)
-            series = TimeSeries.of_numbers(table.name, measured.names, {"phase": table.phase})
-            integrals.append(Integral(series, (measured,), table.every))
+            integrals.append(phase_record(table, measured))
         return tuple(integrals)
 
     def isosurface(self, field: str, value: float) -> Isosurface:

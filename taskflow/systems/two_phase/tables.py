@@ -170,6 +170,12 @@ class PhaseTable(RecordTable):
     phase: Literal[1, 2] = entry("1 or 2", remedy="give the phase, 1 or 2")
     box: Corners | None = optional("lowest and highest corner, rounded to whole cells", otherwise="the domain")
     every: Interval = entry(OFTEN, Every(steps=10))
+    droplets: Truth = entry("also number, Sauter diameter and largest volumes of the connected parts", False)
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
+        if values.get("droplets") is True and present(values, "box"):
+            yield wrong("droplets", True, "parts are those in the domain, and box cuts them; omit droplets, or box")
 
 
 def _phases_have_names(
@@ -279,9 +285,7 @@ def _phases_enter(boundaries: Boundaries, opened: Openings, body: Forcing) -> It
             yield wrong((*key, "pressure"), side.pressure, remedy)
 
 
-def _bodies_have_faces(
-    two_phase: TwoPhaseTable, pressure: PressureTable, obstacles: Obstacles
-) -> Iterator[Problem]:  # fmt: skip
+def _bodies_have_faces(two_phase: TwoPhaseTable, pressure: PressureTable, obstacles: Obstacles) -> Iterator[Problem]:
     first, second = two_phase.density
     if obstacles and pressure.solver == "fft" and first == second:
         remedy = 'its equation does not know the faces of bodies; give "multigrid", or omit it'
