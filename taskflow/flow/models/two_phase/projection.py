@@ -2,8 +2,8 @@
 
     u = u* - dt b grad(p),    div(b grad p) = div(u*) / dt,    b = 1 / rho on faces
 
-The split gradient (M. S. Dodd, A. Ferrante 2014, J. Comput. Phys. 273, 416) leaves a constant coefficient, b_0, that of
-the lighter phase. The rest acts on an extrapolated pressure:
+The split gradient (M. S. Dodd, A. Ferrante 2014, J. Comput. Phys. 273, 416) leaves a constant coefficient b_0, 1 / rho
+of the lighter phase. The rest acts on an extrapolated pressure:
 
     u = u* - dt (b - b_0) grad(p^) - dt b_0 grad(p),    p^ = p + r (p - p_old),    r = dt / dt_old
 
