@@ -62,7 +62,7 @@ WENO = {"fluid": {"scheme": "weno5"}, "two_phase": {"density": [5.0, 1.0]}}
     ({"body": {"bulk_velocity": {"y": 1}}}, r"body.bulk_velocity"),
     ({"time": {"scheme": "rk3"}}, r'time.scheme = "rk3": not supported by the model "two_phase"'),
     ({"grid": {"stretching": {"z": {"tanh": 2.0}}}}, r"grid.stretching.*not supported"),
-    ({"pressure": {"solver": "fft", "outer": None, "iterations": None}}, r'pressure.solver = "fft": it solves'),
+    ({"pressure": {"solver": "fft", "outer": None, "iterations": None}}, r'pressure.solver = "fft": it is for'),
     ({"phases": [{"name": "p", "phase": 1}]}, r"phases\[1\].name = \"p\": another entry of the store has this name"),
     ({"phases": [{"name": "a", "phase": 3}]}, r"phases\[1\].phase = 3: give 1 or 2"),
     ({"two_phase": {"contact_angle": 60}}, r"two_phase.contact_angle = 60: .*omit it"),

@@ -21,6 +21,7 @@ PLAIN = "densities are equal, and each direction is periodic or between walls or
 @pytest.mark.parametrize(("pressure", "phases", "kind", "words"), [
     (AUTO, EQUAL, UniformCoefficient, f"FFT, direct (auto: {PLAIN})"),
     ({**AUTO, "solver": "fft"}, EQUAL, UniformCoefficient, "FFT, direct"),
+    ({**AUTO, "solver": "fft"}, {"density": [1.0, 10.0]}, UniformCoefficient, "FFT, direct, with a split gradient"),
     (AUTO, {}, ConjugateGradients,
      f"conjugate gradients with multigrid, to 1e-06 of the divergence, in at most 1000 iterations (auto: {DIFFER});"
      " levels in single precision (auto)"),
@@ -41,7 +42,7 @@ def test_which_solver_it_is(pressure, phases, kind, words):
 
 
 @pytest.mark.parametrize(("pressure", "words"), [
-    ({"solver": "fft"}, r'pressure.solver = "fft": it solves equations with a constant coefficient, and 1/d'),
+    ({"solver": "fft"}, r'pressure.solver = "fft": it is for densities of a ratio up to 10, and theirs is 50'),
     ({"solver": "jacobi"}, r"pressure.iterations = 30: densities jump, .*; give pressure.tolerance, or another press"),
     ({"solver": "jacobi", "iterations": 5}, r"pressure.iterations = 5: densities jump"),
     ({"solver": "cg", "cycle": "w"}, r'pressure.cycle = "w": an option of multigrid'),

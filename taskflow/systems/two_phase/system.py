@@ -12,7 +12,6 @@ from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
 from taskflow.cases.tables.initial import Function, Profile
-from taskflow.cases.tables.pressure import untransformed
 from taskflow.cases.timing.schedule import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import named
@@ -23,26 +22,19 @@ from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
 from taskflow.flow.models.two_phase.momentum import PhaseObstacles
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
-from taskflow.flow.poisson import Operator, Solver, UniformCoefficient, relative_residual
+from taskflow.flow.poisson import Operator, relative_residual
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.geometry import Composition
-from taskflow.runtime.regions import Box, Triple, triple
+from taskflow.runtime.regions import Box, triple
 from taskflow.systems.base.flow import FlowMeasures, FlowSystem
-from taskflow.systems.base.pressure import (
-    SolverChoice,
-    described,
-    direct,
-    iterative,
-    mixed,
-    released,
-    sweeps,
-)
+from taskflow.systems.base.pressure import mixed, released, sweeps
 from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.initial.fields import CellMeans
 from taskflow.systems.records.series import Integral
 from taskflow.systems.two_phase.droplets import phase_record
 from taskflow.systems.two_phase.methods import METHODS, CapturingMethod, InitialShares, surface_on
+from taskflow.systems.two_phase.pressure import choice, projecting, solver, words
 from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
@@ -70,33 +62,6 @@ WORDS = {
     "phi": "distance to the interface, positive in phase 1",
     "kappa": "curvature of the interface, positive around a droplet of phase 1",
 }
-
-
-def choice(case: Case) -> SolverChoice:
-    """Return FFT if both densities are equal, and the grid and its sides allow it; else multigrid, also for a fixed
-    number of iterations.
-    """
-    table, (first, second) = case.pressure, case.own.density
-    if table.solver != "auto":
-        return SolverChoice(table.solver)
-    if table.iterations is not None:
-        return SolverChoice("multigrid", "a number of iterations is given")
-    if first != second:
-        return SolverChoice("multigrid", "densities differ, so that the coefficient 1/density is variable")
-    if case.obstacles:
-        return SolverChoice("multigrid", "its equation takes the faces of obstacles into account")
-    if reason := untransformed(case.grid, case.boundaries) or next(iter(mixed(case).values()), None):
-        return SolverChoice("multigrid", reason)
-    reason = "densities are equal, and each direction is periodic or between walls or sides with p = 0"
-    return SolverChoice("fft", reason)
-
-
-def solver(case: Case, operator: Operator, blocks: Triple, device: str) -> Solver:
-    """Return the solver, for the operator with the coefficients 1/rho, on a grid divided into blocks."""
-    name = choice(case).solver
-    if name == "fft":
-        return UniformCoefficient(direct(case, operator.grid, blocks), operator, case.own.density[0])
-    return iterative(name, case, operator, blocks, device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +147,7 @@ class TwoPhaseSystem(FlowSystem):
         interface = self.method.interface(sim.case, grid, self.phases, arguments["boundaries"])
         operator = Operator(grid, released(sim.case), variable=True, openings=tuple(mixed(sim.case)))
         pressure = solver(sim.case, operator, sim.blocks, sim.device)
-        arguments |= {"interface": interface, "pressure": pressure}
+        arguments |= {"interface": interface, "pressure": pressure, "projecting": projecting(sim.case)}
         return TwoPhase(**arguments, capillary=sim.case.time.capillary or CAPILLARY)
 
     @cached_property
@@ -300,7 +265,7 @@ class TwoPhaseSystem(FlowSystem):
         yield Row("phases", f"{self.method.words}; ratio of densities {phases.ratio:g}; {precision} precision")
         elsewhere = (Row("", "the interface begins where initial.source has it"),)
         yield from elsewhere if self._elsewhere else self.start.rows()
-        yield Row("pressure", described(self.sim.case, choice(self.sim.case)))
+        yield Row("pressure", words(self.sim.case))
         yield from details(labelled("first step", self._first_step()))
         if phases.surface_tension:
             wave = model.capillary * phases.capillary_step(min(model.grid.resolved))

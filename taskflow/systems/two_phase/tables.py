@@ -40,6 +40,7 @@ OWN = re.compile("f|phi|kappa|phi_[12]|f_1|mass|[bm]_[xyz]|[uvwp]_old")  # other
 SCHEMES = ("koren", "weno5", "quick", "central")
 OF_LEVEL_SETS = ("reinitialise", "conserve", "thickness")
 FASTEST = 0.5  # CFL number up to which sweeps keep shares between 0 and 1
+SPLIT = 10  # ratio of densities up to which the gradient of the pressure may be split
 JUMP = 10  # ratio of densities up to which the velocity form may be used
 TWO = "give two numbers {}, of phase 1 and of phase 2"
 VENT = "it is of one fluid, in this version; give an outflow with pressure = 0"
@@ -255,9 +256,9 @@ def _sweeps_are_bounded(two_phase: TwoPhaseTable, time: Time) -> Iterator[Proble
 
 
 def _pressure_can_be_solved(two_phase: TwoPhaseTable, pressure: PressureTable) -> Iterator[Problem]:
-    first, second = two_phase.density
-    if pressure.solver == "fft" and first != second:
-        remedy = 'it solves equations with a constant coefficient, and 1/density varies; give "multigrid"'
+    low, high = sorted(two_phase.density)
+    if pressure.solver == "fft" and high > SPLIT * low:
+        remedy = f'it is for densities of a ratio up to {SPLIT}, and theirs is {high / low:g}; give "multigrid"'
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
     if pressure.solver == "jacobi" and pressure.iterations is not None:
         remedy = "densities jump, and so few sweeps leave most of the divergence; give pressure.tolerance, or another"
@@ -285,9 +286,8 @@ def _phases_enter(boundaries: Boundaries, opened: Openings, body: Forcing) -> It
             yield wrong((*key, "pressure"), side.pressure, remedy)
 
 
-def _bodies_have_faces(two_phase: TwoPhaseTable, pressure: PressureTable, obstacles: Obstacles) -> Iterator[Problem]:
-    first, second = two_phase.density
-    if obstacles and pressure.solver == "fft" and first == second:
+def _bodies_have_faces(pressure: PressureTable, obstacles: Obstacles) -> Iterator[Problem]:
+    if obstacles and pressure.solver == "fft":
         remedy = 'its equation does not know the faces of bodies; give "multigrid", or omit it'
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
 

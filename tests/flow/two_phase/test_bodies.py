@@ -242,11 +242,11 @@ def test_momentum_beside_bodies(walls, real, device):
 @BODIES
 def test_coefficients_of_the_pressure(bodies, real, device):
     hand, numbers = by_hand(flagged("f", "b_x", "b_y", "b_z", bodies=bodies), (False,) * 3, real, device, bodies=bodies)
-    hand.run(hand.launch(task_with(mo.inverse_density, bodies=bodies), {"phases": PHASES}))
+    hand.run(hand.launch(task_with(mo.inverse_density, bodies=bodies), {"phases": PHASES, "less": 0.25}))
     (f,) = hand.shifted("f")
     for axis, name in enumerate("xyz"):
         rho = (reference.density(f(-1, axis), PHASES) + reference.density(f(), PHASES)) / 2
-        hand.assert_agrees(f"b_{name}", np.where(closed(numbers > 0, axis), 0, 1 / rho))
+        hand.assert_agrees(f"b_{name}", np.where(closed(numbers > 0, axis), 0, 1 / rho - 0.25))
 
 
 @pytest.mark.parametrize("face", FACES)

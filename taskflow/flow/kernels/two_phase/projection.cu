@@ -8,16 +8,16 @@
 FN real on_open_face(real b, None, int) { return b; }
 FN real on_open_face(real b, int solid, int n) { return is_shut(solid, n) ? real(0) : b; }
 
-// b = 2 / (rho in the cell before + rho in the cell), 0 where a face is closed
-TASK inverse_density(Range range, In f OPTIONAL(solid), Out b_x, Out b_y, Out b_z, Phases phases) {
+// b = 2 / (rho in the cell before + rho in the cell) - less, 0 where a face is closed
+TASK inverse_density(Range range, In f OPTIONAL(solid), Out b_x, Out b_y, Out b_z, Phases phases, real less) {
   STRIDES(range)
   for_cells(range, CELL(c) {
     const auto flags = flags_of(solid, c);
     const real here = density(phases, f[c]), x = density(phases, f[c - X]), y = density(phases, f[c - Y]);
     const real z = density(phases, f[c - Z]);
-    b_x[c] = on_open_face(2 / (x + here), flags, 0);
-    b_y[c] = on_open_face(2 / (y + here), flags, 2);
-    b_z[c] = on_open_face(2 / (z + here), flags, 4);
+    b_x[c] = on_open_face(2 / (x + here) - less, flags, 0);
+    b_y[c] = on_open_face(2 / (y + here) - less, flags, 2);
+    b_z[c] = on_open_face(2 / (z + here) - less, flags, 4);
   });
 }
 

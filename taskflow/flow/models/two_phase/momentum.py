@@ -143,9 +143,9 @@ def friction_rate(f: Read[AROUND_EDGES], *, friction: Reduce[max], grid: Grid, p
 @task(kernel=TEXTS / "projection.cu")
 def inverse_density(
     f: Read[BESIDE], solid: ReadByte | None, coefficients: Components(b_x=Write, b_y=Write, b_z=Write),
-    *, phases: Phases,
+    *, phases: Phases, less: float,
 ) -> None:  # fmt: skip
-    """b = 1 / rho on low faces, 0 on faces closed by bodies."""
+    """b = 1 / rho - `less` on low faces, 0 on faces closed by bodies."""
 
 
 @task(kernel=TEXTS / "projection.cu")

@@ -16,7 +16,6 @@ from typing import Any
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies.obstacles import stop
 from taskflow.flow.boundaries.boundary import Value, impose
-from taskflow.flow.boundaries.openings import closed_faces
 from taskflow.flow.boundaries.sides import normal_velocity, pressure_sides, velocity_ghosts
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import on_face
@@ -25,16 +24,14 @@ from taskflow.flow.models.two_phase.convection import Convection, opened_high
 from taskflow.flow.models.two_phase.interface import InterfaceMethod
 from taskflow.flow.models.two_phase.momentum import (
     begin_old,
-    correct_by_density,
     extrapolate_pressure,
     friction_rate,
-    inverse_density,
     take_off_mean_weight,
     weight_on_faces,
 )
 from taskflow.flow.models.two_phase.outlets import WeighedOutlets
+from taskflow.flow.models.two_phase.projection import Projection
 from taskflow.flow.operators.phases import Phases
-from taskflow.flow.operators.projection import divergence
 from taskflow.flow.operators.rates import advective_rate, exact_total
 from taskflow.flow.poisson import Operator, Solver
 from taskflow.flow.scalars.quantity import Mixing
@@ -56,6 +53,7 @@ class TwoPhase(FlowModel):
     phases: Phases
     interface: InterfaceMethod
     pressure: Solver
+    projecting: type[Projection] = Projection
     capillary: float = 0.7
 
     @property
@@ -67,6 +65,12 @@ class TwoPhase(FlowModel):
     def operator(self) -> Operator:
         """div(1/rho grad p)."""
         return Operator(self.grid, tuple(pressure_sides(self.boundaries)), variable=True)
+
+    @cached_property
+    def projection(self) -> Projection:
+        """The projection with the solver."""
+        about = self.grid, self.boundaries, self.openings, self.phases
+        return self.projecting(*about, self.pressure, bool(self.obstacles))
 
     @cached_property
     def outlets(self) -> WeighedOutlets:
@@ -115,7 +119,7 @@ class TwoPhase(FlowModel):
             yield stop((f.u, f.v, f.w), f.solid, over=self.staggered.box)
         yield from self.openings.begin(f)
         yield impose(f.p, over=self.staggered.box, value=Value(0.0))
-        yield from self.projection(f, (f.u, f.v, f.w), f.f)
+        yield from self.projection.start(f, (f.u, f.v, f.w), f.f)
         for name in (f.p, f.rhs):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
         yield from self.openings.begin_ghosts((f.u, f.v, f.w))
@@ -190,7 +194,7 @@ class TwoPhase(FlowModel):
         yield from self.outlets.push(f, f.f_new)
         yield extrapolate_pressure(f.p, f.p_old, over=self.staggered.box, ratio="ratio")
         f.swap("p", "p_old")  # p_old holds the first guess
-        yield from self.projection(f, new, f.f_new)
+        yield from self.projection.step(f, new, f.f_new)
         yield from self.openings.ghosts(f, new, now, 0)
         yield from velocity_ghosts(new, self.boundaries, self.grid)
         for quantity in self.passive:
@@ -232,20 +236,6 @@ class TwoPhase(FlowModel):
             where: dict[str, Any] = {"along": axis, "over": box, "phases": phases}
             yield weight_on_faces(f.f_new, self.weighed(f), weight=total, grid=self.grid, bound=bound, **where)
             yield take_off_mean_weight(q, f.f_new, total=total, dt="dt", part=1 / box.volume, **where)
-
-    def projection(self, f: Roles, velocity: tuple[str, str, str], share: str) -> Iterator[Launch | Repeat]:
-        """Solve div(1/rho grad p) = div(u) / dt, with p as the first guess, then u -= dt/rho grad(p)."""
-        box, b = self.staggered.box, (f.b_x, f.b_y, f.b_z)
-        yield inverse_density(share, f.solid if self.obstacles else None, b, over=box, phases=self.phases)
-        for face in opened_high(self.boundaries):
-            yield inverse_density(share, None, b, over=on_face(face, self.grid), phases=self.phases)
-        for axis, faces in closed_faces(self.boundaries, self.grid):
-            yield impose(b[axis], over=faces, value=Value(0.0))
-        yield from self.pressure.prepare(f)
-        yield divergence(velocity, f.rhs, over=box, dt="dt", grid=self.grid)
-        yield from self.pressure.solve(f)
-        yield correct_by_density(velocity, f.p, b, over=box, dt="dt", grid=self.grid)
-        yield from self.openings.correct(velocity, f.p, "dt", b)
 
     def limits(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalars `rate` and `friction`, which bound the next step."""
