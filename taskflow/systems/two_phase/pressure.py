@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taskflow.cases import Case
 from taskflow.cases.tables.pressure import untransformed
-from taskflow.flow.models.two_phase.projection import Projection, SplitProjection
+from taskflow.flow.models.two_phase.projection import SplitProjection, WholeProjection
 from taskflow.flow.poisson import Operator, Solver, UniformCoefficient
 from taskflow.runtime.regions import Triple
 from taskflow.systems.base.pressure import SolverChoice, described, direct, iterative, mixed
@@ -39,9 +39,9 @@ def solver(case: Case, operator: Operator, blocks: Triple, device: str) -> Solve
     return iterative(name, case, operator, blocks, device)
 
 
-def projecting(case: Case) -> type[Projection]:
+def projecting(case: Case) -> type[WholeProjection]:
     """Return the projection, with a split gradient if FFT solves for densities that differ."""
-    return SplitProjection if _split(case) else Projection
+    return SplitProjection if _split(case) else WholeProjection
 
 
 def words(case: Case) -> str:

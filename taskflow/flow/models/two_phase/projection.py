@@ -35,7 +35,7 @@ LEFT = 1e-3  # of an error of the first p^
 
 
 @dataclass(frozen=True)
-class Projection:
+class WholeProjection:
     """The projection with the whole gradient, by a solver with variable coefficients. The field p has the first
     guess.
     """
@@ -85,7 +85,7 @@ class Projection:
 
 
 @dataclass(frozen=True)
-class SplitProjection(Projection):
+class SplitProjection(WholeProjection):
     """The projection with the split gradient, by a solver with the constant coefficient of the lighter phase."""
 
     def start(self, f: Roles, velocity: Velocity, share: str) -> Iterator[Launch | Repeat]:

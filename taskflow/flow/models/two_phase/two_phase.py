@@ -30,7 +30,7 @@ from taskflow.flow.models.two_phase.momentum import (
     weight_on_faces,
 )
 from taskflow.flow.models.two_phase.outlets import WeighedOutlets
-from taskflow.flow.models.two_phase.projection import Projection
+from taskflow.flow.models.two_phase.projection import WholeProjection
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import advective_rate, exact_total
 from taskflow.flow.poisson import Operator, Solver
@@ -53,7 +53,7 @@ class TwoPhase(FlowModel):
     phases: Phases
     interface: InterfaceMethod
     pressure: Solver
-    projecting: type[Projection] = Projection
+    projecting: type[WholeProjection] = WholeProjection
     capillary: float = 0.7
 
     @property
@@ -67,7 +67,7 @@ class TwoPhase(FlowModel):
         return Operator(self.grid, tuple(pressure_sides(self.boundaries)), variable=True)
 
     @cached_property
-    def projection(self) -> Projection:
+    def projection(self) -> WholeProjection:
         """The projection with the solver."""
         about = self.grid, self.boundaries, self.openings, self.phases
         return self.projecting(*about, self.pressure, bool(self.obstacles))
