@@ -12,8 +12,8 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 from taskflow.common.errors import RunFailed
@@ -109,19 +109,17 @@ class JobHere:
     """The status of a started job: when it has ended, or after `patience` seconds."""
 
     def __init__(self, actor: Any, job: Future[None], patience: float) -> None:
-        self._actor, self._job, self._until, self._over = actor, job, time.monotonic() + patience, False
+        self._actor, self._job, self._until = actor, job, time.monotonic() + patience
 
     def done(self) -> bool:
-        self._over = self._over or self._job.done() or time.monotonic() >= self._until
-        return self._over
+        return self._job.done() or time.monotonic() >= self._until
 
     def result(self, timeout: float) -> Any:
         """Return the status once the job has ended or the time is over. Raises TimeoutError if neither occurs within
         `timeout` seconds.
         """
-        if not self.done():
-            with suppress(TimeoutError):
-                self._job.exception(max(0.0, min(timeout, self._until - time.monotonic())))
+        left = self._until - time.monotonic()
+        wait([self._job], max(0.0, min(timeout, left)))
         if not self.done():
             raise TimeoutError
         return self._actor.present

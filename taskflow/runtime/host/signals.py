@@ -6,16 +6,13 @@ import os
 import signal
 import stat
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from taskflow.common.errors import Terminated
 
 SYSTEM = (signal.SIGTERM, signal.SIGHUP)  # sent by a system to end a command; the second by a closed terminal
-Handler = Callable[[int, object], None]
-_held: set[signal.Signals] = set()  # the signals that `_terminate` handles
-_noting: list[Handler] = []  # the last one handles them instead
 
 
 @contextmanager
@@ -28,20 +25,17 @@ def noted(signals: Sequence[signal.Signals]) -> Iterator[list[signal.Signals]]:
     usual: dict[signal.Signals, Any] = {}
 
     def back() -> None:
-        if note in _noting:
-            _noting.remove(note)
         for watched, handler in usual.items():
             signal.signal(watched, handler)
 
     def note(number: int, _: object) -> None:
         came.append(signal.Signals(number))
         back()
-        if signal.SIGHUP in heeded(signals):  # repeated by a shell, without greater urgency
-            usual[signal.SIGHUP] = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        if signal.SIGHUP in usual:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # repeated by a shell, without greater urgency
         mute()
 
-    _noting.append(note)  # replacing the handlers of `terminable` would take a tenth of a small step
-    for watched in heeded([one for one in signals if one not in _held]):
+    for watched in heeded(signals):
         usual[watched] = signal.signal(watched, note)
     try:
         yield came
@@ -58,12 +52,9 @@ def terminable() -> Iterator[None]:
         yield
         return
     usual = {watched: signal.signal(watched, _terminate) for watched in heeded(SYSTEM)}
-    before = _held.copy()
-    _held.update(usual)
     try:
         yield
     finally:
-        _held.intersection_update(before)
         for watched, handler in usual.items():
             signal.signal(watched, handler)
 
@@ -81,9 +72,8 @@ def interruptible() -> Iterator[None]:
 
 def heeded(signals: Sequence[signal.Signals]) -> list[signal.Signals]:
     """Return the signals, without SIGHUP if it is ignored, as with `nohup`."""
-    if signal.SIGHUP not in signals or signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        return list(signals)
-    return [watched for watched in signals if watched != signal.SIGHUP]
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [watched for watched in signals if not (ignored and watched == signal.SIGHUP)]
 
 
 def mute() -> None:
@@ -96,10 +86,7 @@ def mute() -> None:
                 os.close(null)
 
 
-def _terminate(number: int, frame: object) -> None:
-    if _noting:
-        _noting[-1](number, frame)
-        return
+def _terminate(number: int, _: object) -> NoReturn:
     if number == signal.SIGHUP:
         signal.signal(number, signal.SIG_IGN)
     mute()
