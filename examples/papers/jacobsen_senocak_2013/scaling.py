@@ -24,13 +24,20 @@ def measure_cavity(
     Raises BadInput where there are fewer GPUs than blocks, a shape cannot be cut so, the solver cannot be had or the
     memory is not enough; RunFailed where the flow diverges.
     """
+    return {**measure_growth(StepTiming, device, growth, conditions, flow, workers), "papers": PAPERS}
+
+
+def measure_growth(
+    kind: type[StepTiming], device: str, growth: Growth, conditions: TimingConditions, flow: Flow, workers: int | None
+) -> dict[str, Any]:
+    """Return the rows that a kind of timing measures, as `measure_cavity` does."""
     counts = growth.counted(device)
     with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
-        timing = StepTiming(team, conditions, flow)
+        timing = kind(team, conditions, flow)
 
         def measure(name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
             whole = triple(n * count for n, count in zip(cells, blocks, strict=True))
             return timing.measure(name, whole, blocks, overlap)
 
         rows = scaled(growth, counts, team.device, conditions, measure)
-    return {**described(timing, rows), "papers": PAPERS, "results": rows}
+    return {**described(timing, rows), "results": rows}

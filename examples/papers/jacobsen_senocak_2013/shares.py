@@ -5,20 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from examples.papers.jacobsen_senocak_2013.scaling import measure_growth
 from examples.papers.measuring import Solve
-from taskflow.bench.projection.flows import Flow, InitialVelocity, velocity_of
-from taskflow.bench.projection.step import StepTiming, WarmUp, described
-from taskflow.bench.scaling import Growth, scaled
-from taskflow.bench.steps import check_memory
-from taskflow.bench.team import Request, open_team
+from taskflow.bench.projection.flows import Flow
+from taskflow.bench.projection.step import StepTiming, WarmUp
+from taskflow.bench.scaling import Growth
 from taskflow.bench.timing import PassJob, TimingConditions, rehearse
-from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.profile import Timeline, profiled, summarise
-from taskflow.runtime.regions import Triple, triple
+from taskflow.runtime.regions import Triple
 from taskflow.systems.base.step_cost import StepCost
-from taskflow.systems.projection import Projection
 
 PASSES = 20  # solutions of which a profile is made
 PAPER = {"copy": 1816e6, "communication": 406e6}  # bytes per second on 64 GPUs, growth in three dimensions
@@ -54,13 +51,8 @@ class ShareTiming(StepTiming):
 
         Raises BadInput if memory is insufficient.
         """
-        case = self.flow.of(cells, self.precision, self.conditions.channel)
-        setup = RunSetup(case, blocks, device=self.team.device)
-        check_memory(self.team, setup)
-        model = Projection.of(setup.system).model
-        dt = setup.clock.limit.longest(setup.system.advective_rate)
-        begin = WarmUp(model, InitialVelocity(setup.grid, velocity_of(self.flow.case, cells)), dt, self.flow.warm)
-        solve = Solve(model)
+        setup, begin = self.begun(cells, blocks)
+        solve = Solve(begin.model)
         row, _ = self.timed(name, setup.partition, PassJob(begin, solve, seconds=self.conditions.seconds), overlap)
         timelines, _ = self.run(setup.partition, SolveProfile(begin, solve), overlap)
         summary = summarise(timelines)
@@ -75,13 +67,4 @@ def measure_shares(
     device: str, growth: Growth, conditions: TimingConditions, flow: Flow, workers: int | None = None
 ) -> dict[str, Any]:
     """Return a row per shape and number of blocks. Raises as `measure_cavity` does."""
-    counts = growth.counted(device)
-    with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
-        timing = ShareTiming(team, conditions, flow)
-
-        def measure(name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
-            whole = triple(n * count for n, count in zip(cells, blocks, strict=True))
-            return timing.measure(name, whole, blocks, overlap)
-
-        rows = scaled(growth, counts, team.device, conditions, measure)
-    return {**described(timing, rows), "paper": PAPER, "results": rows}
+    return {**measure_growth(ShareTiming, device, growth, conditions, flow, workers), "paper": PAPER}

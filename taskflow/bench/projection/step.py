@@ -91,14 +91,9 @@ class StepTiming(PassTiming):
         Raises BadInput if memory is insufficient, and RunFailed if the flow diverges.
         """
         flow = self.flow
-        case = flow.of(cells, self.precision, self.conditions.channel)
-        setup = RunSetup(case, blocks, device=self.team.device)
-        check_memory(self.team, setup)
-        dt = setup.clock.limit.longest(setup.system.advective_rate)
-        model = Projection.of(setup.system).model
-        begin = WarmUp(model, InitialVelocity(setup.grid, velocity_of(flow.case, cells)), dt, flow.warm)
-        scalars = model.scalars(dt, 1.0)
-        job = PassJob(begin, model.step, End(model), 1, scalars, self.conditions.seconds)
+        setup, begin = self.begun(cells, blocks)
+        model, dt = begin.model, begin.dt
+        job = PassJob(begin, model.step, End(model), 1, model.scalars(dt, 1.0), self.conditions.seconds)
         row, reports = self.timed(name, setup.partition, job, overlap)
         state = {name: reports[0][name] for name in STATE}
         check_state(state, flow.case, cells)
@@ -106,8 +101,17 @@ class StepTiming(PassTiming):
         used = None
         if self.in_use:
             mapper = Mapper(overlap, graphs=self.conditions.graphs)
-            used = seconds_in_use(self.team, case, blocks, mapper, row["seconds"], self.conditions.seconds)
+            used = seconds_in_use(self.team, setup.case, blocks, mapper, row["seconds"], self.conditions.seconds)
         return {**row, "seconds_in_use": used, "cells": list(cells), "dt": dt, **state, **spent}
+
+    def begun(self, cells: Triple, blocks: Triple) -> tuple[RunSetup, WarmUp]:
+        """Return the flow on `cells` in total, and how it begins. Raises BadInput if memory is insufficient."""
+        case = self.flow.of(cells, self.precision, self.conditions.channel)
+        setup = RunSetup(case, blocks, device=self.team.device)
+        check_memory(self.team, setup)
+        model, dt = Projection.of(setup.system).model, setup.clock.limit.longest(setup.system.advective_rate)
+        initial = InitialVelocity(setup.grid, velocity_of(self.flow.case, cells))
+        return setup, WarmUp(model, initial, dt, self.flow.warm)
 
 
 def measure_step(
