@@ -28,6 +28,7 @@ WENO = {"fluid": {"scheme": "weno5"}, "two_phase": {"density": [5.0, 1.0]}}
     ({"two_phase": {"surface_tension": -1}}, r"two_phase.surface_tension = -1"),
     ({"two_phase": {"method": "clsvof"}}, r'two_phase.method = "clsvof": give "levelset" or "vof"'),
     ({"two_phase": {"method": "vof", "reinitialise": 2}}, r"two_phase.reinitialise = 2: it is of .* omit it"),
+    ({"two_phase": {"method": "vof", "conserve": True}}, r"two_phase.conserve = true: it is of .* omit it"),
     ({"two_phase": {"method": "vof", "conserve": False}}, r"two_phase.conserve = false: it is of .* omit it"),
     ({"two_phase": {"method": "vof", "thickness": 2}}, r"two_phase.thickness = 2: it is of .* omit it"),
     ({"two_phase": {"method": "vof"}, "output": {"fields": ["phi"]}}, r'no field "phi"; it has u, v, w, p, f, kappa'),

@@ -159,11 +159,15 @@ class TwoPhaseTable(Table):
             for key in present(values, "background"):
                 yield wrong(key, values[key], "it is what shapes do not cover; omit it, or give shapes")
         for key in present(values, *OF_LEVEL_SETS) if values.get("method") == "vof" else ():
-            if values[key] != cls.model_fields[key].default:  # which a written case has
-                yield wrong(key, values[key], 'it is of two_phase.method = "levelset"; omit it')
+            yield wrong(key, values[key], 'it is of two_phase.method = "levelset"; omit it')
         thickness = values.get("thickness", 1.5)
         if isinstance(thickness, int | float) and not 1 <= thickness <= 4:
             yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")
+
+    def written(self) -> dict[str, Any]:
+        """Return the table as in a case file, without the keys that its method does not read."""
+        omitted = OF_LEVEL_SETS if self.method == "vof" else ()
+        return {key: value for key, value in super().written().items() if key not in omitted}
 
 
 class PhaseTable(RecordTable):
