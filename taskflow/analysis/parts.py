@@ -29,8 +29,8 @@ def spread(labels: np.ndarray, share: np.ndarray) -> np.ndarray:
     cells = np.nonzero((result == 0) & (share[inner] > 0))
     chosen, best = result[cells], np.zeros(len(cells[0]))
     for axis, step in SIDES:
-        beside = [places + 1 - step * (number == 2 - axis) for number, places in enumerate(cells)]
-        other, of = labels[tuple(beside)], share[tuple(beside)]
+        adjacent = [places + 1 - step * (number == 2 - axis) for number, places in enumerate(cells)]
+        other, of = labels[tuple(adjacent)], share[tuple(adjacent)]
         taken = (other > 0) & (of > best)
         chosen[taken], best[taken] = other[taken], of[taken]
     result[cells] = chosen

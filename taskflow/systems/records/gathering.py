@@ -7,7 +7,7 @@ from itertools import accumulate
 import numpy as np
 
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.regions import Triple
+from taskflow.runtime.regions import Triple, triple
 
 
 def gathered(shard: Shard, rows: np.ndarray) -> np.ndarray:
@@ -27,16 +27,16 @@ class Surrounded:
     def __init__(self, shard: Shard, periodic: tuple[bool, bool, bool]) -> None:
         partition = shard.partition
         self._shard, self._shapes = shard, [box.shape for box in partition.blocks]
-        number, most = shard.block, partition.shape
-        here = number % most[0], number // most[0] % most[1], number // (most[0] * most[1])
-        self._beside: dict[tuple[int, int], int] = {}  # block at the low (0) or high (1) end of an axis
+        numbers = {partition.place(block): block for block in range(len(partition))}
+        here = partition.place(shard.block)
+        self._adjacent: dict[tuple[int, int], int] = {}  # block at the low (0) or high (1) end of an axis
         for axis in range(3):
             for end, step in enumerate((-1, 1)):
-                there = [*here]
-                there[axis] += step
-                if periodic[axis] or 0 <= there[axis] < most[axis]:
-                    x, y, z = (at % blocks for at, blocks in zip(there, most, strict=True))
-                    self._beside[axis, end] = x + most[0] * (y + most[1] * z)
+                at = here[axis] + step
+                at = at % partition.shape[axis] if periodic[axis] else at
+                block = numbers.get(triple(at if along == axis else here[along] for along in range(3)))
+                if block is not None:
+                    self._adjacent[axis, end] = block
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """Return the values [z, y, x] with a layer more on each side: 0 without a block, and at edges. Collective."""
@@ -44,7 +44,7 @@ class Surrounded:
         row = np.zeros(max(_starts(shape)[-1] for shape in self._shapes), values.dtype)
         row[: _starts(self._shapes[self._shard.block])[-1]] = np.concatenate(ends)
         rows, result = self._shard.gather(row), np.pad(values, 1)
-        for (axis, end), block in self._beside.items():
+        for (axis, end), block in self._adjacent.items():
             starts, number = _starts(self._shapes[block]), 2 * axis + 1 - end
             beyond = [slice(1, -1)] * 3
             beyond[2 - axis] = slice(-1, None) if end else slice(0, 1)

@@ -17,12 +17,12 @@ from taskflow.flow.bodies.flags import ITSELF
 from taskflow.flow.measures.phases import Phase, PhaseIntegrals
 from taskflow.output import TimeSeries
 from taskflow.runtime.machine import Shard
+from taskflow.runtime.tasks import cut
 from taskflow.systems.records.gathering import Surrounded, gathered
 from taskflow.systems.records.series import Integral
 from taskflow.systems.two_phase.tables import PhaseTable
 
 LARGEST = 10
-QUANTA = 1.0, 2.0**-18, 2.0**-36, 2.0**-54  # of shares: sums of their multiples are exact for up to 2^34 cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Droplets:
         for label, *parts in gathered(shard, _exact_sums(extended, share)):
             root, _ = joined.place(int(label))
             sums[root] = sums.get(root, 0.0) + np.array(parts)
-        yield from (self.grid.volume * math.fsum(parts * QUANTA) for parts in sums.values())
+        yield from (self.grid.volume * math.fsum(parts) for parts in sums.values())
 
     def _share(self, shard: Shard) -> np.ndarray:
         """Return the share of the phase in the cells of this block, 0 in bodies."""
@@ -117,14 +117,11 @@ def _touching(around: np.ndarray) -> np.ndarray:
 
 
 def _exact_sums(labels: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Return rows of a label and the exact sums, over its cells, of the multiples of `QUANTA` in the shares."""
-    whole = share == 1
-    mixed = np.nonzero((labels > 0) & ~whole)
-    own, rest, count = labels[mixed], share[mixed], int(labels.max()) + 1
-    sums = [np.bincount(labels[whole], minlength=count)]
-    for quantum in QUANTA[1:]:
-        multiple = np.floor(rest / quantum)
-        rest -= multiple * quantum
-        sums.append(np.bincount(own, multiple, count))
+    """Return rows of a label and the three parts of the exact sum of the shares of its cells."""
+    whole = share == 1  # most cells
+    mixed = (labels > 0) & ~whole
+    own, count = labels[mixed], int(labels.max()) + 1
+    sums = [np.bincount(own, part, count) for part in cut(share[mixed], 1.0)]
+    sums[0] += np.bincount(labels[whole], minlength=count)
     known = np.flatnonzero(np.any(sums, axis=0))
     return np.column_stack([known.astype(float), *(total[known] for total in sums)])
