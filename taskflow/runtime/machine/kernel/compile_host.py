@@ -21,7 +21,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -130,7 +130,7 @@ def compiler() -> Compiler:
         if program is None:
             continue
         command[0] = program
-        about = _run([*command, "--version"], "", {})
+        about = _run([*command, "--version"])
         if about.returncode == 0:
             return Compiler(tuple(command), about.stdout.strip(), _flags(command, about.stdout))
     problem = (
@@ -164,17 +164,14 @@ def _takes(command: Sequence[str], flags: Sequence[str]) -> bool:
     source = "#include <omp.h>\n" if "-fopenmp" in flags else "int nothing;\n"
     with scratch() as folder:
         arguments = [*command, *flags, "-fPIC", "-shared", "-x", "c++", "-", "-o", str(folder / "probe.so")]
-        return _run(arguments, source, _within(folder)).returncode == 0
+        return _run(arguments, source, folder).returncode == 0
 
 
-def _within(folder: Path) -> dict[str, str]:
-    """Return what keeps a compiler's temporary files in a folder of this user."""
-    return {"TMPDIR": str(folder)}
-
-
-def _run(arguments: Sequence[str], source: str, variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run a compiler. Raises BadInput if it does not end."""
-    environment = {**os.environ, **variables}
+def _run(
+    arguments: Sequence[str], source: str = "", folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:  # fmt: skip
+    """Run a compiler, with its temporary files in a folder of this user. Raises BadInput if it does not end."""
+    environment = {**os.environ, "TMPDIR": str(folder)} if folder is not None else None
     try:
         return subprocess.run(
             arguments, input=source, capture_output=True, text=True, timeout=LIMIT, check=False, env=environment
@@ -206,7 +203,7 @@ def _build(text: str, chosen: Compiler, flags: Sequence[str], path: Path) -> Non
     with tempfile.TemporaryDirectory(prefix="build-", dir=path.parent, ignore_cleanup_errors=True) as folder:
         target = Path(folder) / "kernel.so"
         arguments = [*chosen.command, *flags, "-", "-o", str(target)]
-        done = _run(arguments, text, _within(Path(folder)))
+        done = _run(arguments, text, Path(folder))
         if done.returncode:
             raise KernelError(f"a kernel text does not compile with {shlex.join(arguments)}:\n{done.stderr.strip()}")
         keep(target, path)
