@@ -8,14 +8,17 @@ from taskflow.geometry.solids.heights import read_heights
 from taskflow.geometry.solids.placed import Placed, Pose, corners, placed
 from taskflow.geometry.solids.shapes import (
     Composition,
+    Coordinates,
     Cuboid,
     Cylinder,
     Distance,
     ImplicitShape,
     Pointwise,
+    Range,
     Shape,
     Sphere,
     Vector,
+    range_over,
 )
 from taskflow.geometry.solids.surface import ClosedSurface, read_surface
 from taskflow.geometry.solids.volume import volume_of

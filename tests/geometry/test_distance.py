@@ -128,3 +128,22 @@ def test_a_surface_that_cuts_itself_is_told_of():
     boxes = [box_of_triangles((0, 0, 0), high) for high in ((1, 1, 1), (2, 2, 1))]
     with pytest.raises(BadInput, match=r"cuts itself: \(0.5, 0.5, 0.5\) is in it twice; give what overlaps apart"):
         SurfaceDistance(ClosedSurface(np.concatenate(boxes)), 0.5).distance(*np.full((3, 1), 0.5))
+
+
+GROUND = HeightMap(np.array([-2.0, 0.5, 2.0]), np.array([-2.0, 2.0]), np.array([[0.0, 1.0, 0.3], [0.2, 0.4, -0.6]]))
+REGION = Composition(((BOX, True), (Sphere((0.0, 0.0, 0.0), 0.6), False), (GROUND, False)), 9.0)
+BOXED = SurfaceDistance(ClosedSurface(box_of_triangles(BOX.low, BOX.high)), 3.0)
+
+
+@pytest.mark.parametrize("shape", [BOX, ROUND, GROUND, BOXED, REGION])
+def test_bounds_over_boxes(shape):
+    """They hold all values, and say where there are none of one sign."""
+    distance = shape if isinstance(shape, Composition) else shape.distance
+    low = POINTS[:, :, None, None]
+    high = low + np.random.default_rng(2).uniform(0, 0.7, low.shape)
+    least, most = shape.range_over(tuple(low), tuple(high))
+    for share in np.random.default_rng(3).uniform(0, 1, (20, 3, 1, 1, 1)):
+        values = distance(*(low + share * (high - low)))
+        known = ~((least < 0) & (most > 0))
+        assert ((values >= least) & (values <= most) | ~known).all()
+    assert known.mean() > 0.4

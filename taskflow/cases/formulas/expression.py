@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from taskflow.cases.formulas.arithmetic import ARRAYS, FUNCTIONS, Arithmetic
+from taskflow.cases.formulas.intervals import INTERVALS, Interval
 from taskflow.cases.formulas.values import number
 from taskflow.common.errors import BadInput
 from taskflow.common.text import parsed
@@ -25,47 +27,6 @@ DEEPEST = 200  # nested operations, so that neither reading nor computing can ex
 COORDINATES = ("x", "y", "z")
 TIME = "t"
 CONSTANTS = {"pi": math.pi, "e": math.e}
-ELEMENTARY = ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "abs")
-FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
-    **{name: (getattr(np, name), 1) for name in ELEMENTARY},
-    **{name: (getattr(np, name), 2) for name in ("minimum", "maximum")},
-    "where": (lambda condition, then, otherwise: np.where(condition != 0, then, otherwise), 3),
-}
-OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: np.add,
-    ast.Sub: np.subtract,
-    ast.Mult: np.multiply,
-    ast.Div: np.divide,
-    ast.Pow: np.float_power,
-    ast.USub: np.negative,
-    ast.UAdd: np.positive,
-    ast.Lt: np.less,
-    ast.LtE: np.less_equal,
-    ast.Gt: np.greater,
-    ast.GtE: np.greater_equal,
-    ast.Eq: np.equal,
-    ast.NotEq: np.not_equal,
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Arithmetic:
-    """Numbers, operators and functions by their names, as a formula has them."""
-
-    number: Callable[[float], Any]
-    operators: Mapping[type[ast.AST], Callable[..., Any]]
-    functions: Mapping[str, Callable[..., Any]]
-
-
-def _in_double(function: Callable[..., Any]) -> Callable[..., Array]:
-    return lambda *values: np.asarray(function(*values), dtype=np.float64)
-
-
-ARRAYS = Arithmetic(
-    np.float64,
-    {kind: _in_double(operator) for kind, operator in OPERATORS.items()},
-    {name: _in_double(function) for name, (function, _) in FUNCTIONS.items()},
-)
 _HINTS: dict[type[ast.AST], str] = {
     ast.BitXor: "a power is written **",
     ast.Attribute: "names have no prefix: write sin(x), not np.sin(x)",
@@ -94,6 +55,13 @@ class Expression:
     @property
     def _variables(self) -> tuple[str, ...]:
         return (*COORDINATES, TIME) if self.timed else COORDINATES
+
+    def range_over(self, low: tuple[Any, Any, Any], high: tuple[Any, Any, Any]) -> tuple[Array, Array]:
+        """Return bounds of the values in boxes between corners, nan where nothing is known."""
+        names = {name: Interval(*ends) for name, *ends in zip(COORDINATES, low, high, strict=True)}
+        with np.errstate(all="ignore"):
+            values = compiled(self.source, self._variables, INTERVALS)({**names, TIME: Interval(0.0, 0.0)})
+        return values.low, values.high
 
     @property
     def varies(self) -> bool:
@@ -157,11 +125,10 @@ def field_values(values: Any, at: tuple[Any, Any, Any], who: str) -> Array:
         kind = getattr(values, "shape", None) or type(values).__name__
         strange = f" of {values.dtype}" if getattr(values, "shape", None) == result.shape else ""
         raise BadInput(f"{who} gives {kind}{strange} where real numbers of shape {result.shape} are needed") from None
-    bad = np.argwhere(~np.isfinite(result))
-    if len(bad):
+    if not np.isfinite(result).all():
+        first = tuple(np.argwhere(~np.isfinite(result))[0])
         where = ", ".join(
-            f"{name} = {np.broadcast_to(c, result.shape)[tuple(bad[0])]:g}"
-            for name, c in zip(COORDINATES, at, strict=True)
+            f"{name} = {np.broadcast_to(c, result.shape)[first]:g}" for name, c in zip(COORDINATES, at, strict=True)
         )
         raise BadInput(f"{who} is not finite at {where}; use where(condition, a, b) to avoid such points")
     return result

@@ -9,18 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.cases.formulas.expression import (
-    CONSTANTS,
-    COORDINATES,
-    ELEMENTARY,
-    FUNCTIONS,
-    TIME,
-    Arithmetic,
-    Array,
-    compiled,
-    field_values,
-    names_in,
-)
+from taskflow.cases.formulas.arithmetic import ELEMENTARY, FUNCTIONS, Arithmetic
+from taskflow.cases.formulas.expression import CONSTANTS, COORDINATES, TIME, Array, compiled, field_values, names_in
 from taskflow.common.errors import BadInput
 from taskflow.flow.operators.formula import Formula
 

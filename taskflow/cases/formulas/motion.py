@@ -13,15 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from taskflow.cases.formulas.expression import (
-    COORDINATES,
-    FUNCTIONS,
-    OPERATORS,
-    TIME,
-    Arithmetic,
-    Expression,
-    compiled,
-)
+from taskflow.cases.formulas.arithmetic import FUNCTIONS, OPERATORS, Arithmetic
+from taskflow.cases.formulas.expression import COORDINATES, TIME, Expression, compiled
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.text import parsed

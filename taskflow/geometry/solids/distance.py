@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
+from taskflow.geometry.solids.shapes import Coordinates, Distance, Range
 from taskflow.geometry.solids.surface import ClosedSurface, pairs
 
 POINTS = 1 << 18  # points processed together
 
 
 @dataclass(frozen=True, eq=False)
-class SurfaceDistance:
+class SurfaceDistance(Distance):
     """Distance to a closed triangulated surface, limited to `reach`.
 
     Parts without common edges are combined sequentially, the widest first. A part is added, or is a hole if its
@@ -42,6 +43,12 @@ class SurfaceDistance:
                     own = self._signed(part, points[near])
                     values[near] = np.minimum(values[near], -own) if hole else np.maximum(values[near], own)
         return distance.reshape(places[0].shape)
+
+    def range_over(self, low: Coordinates, high: Coordinates) -> Range:
+        """Return bounds in boxes between corners, of distances farther than `reach` if the boxes are larger."""
+        widest = np.sqrt(sum(np.max(b - a) ** 2 for a, b in zip(low, high, strict=True)))
+        least, most = Distance.range_over(replace(self, reach=max(self.reach, float(widest))), low, high)
+        return np.clip(least, -self.reach, self.reach), np.clip(most, -self.reach, self.reach)
 
     @cached_property
     def _parts(self) -> list[tuple[ClosedSurface, bool]]:

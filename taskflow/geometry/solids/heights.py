@@ -14,7 +14,7 @@ from taskflow.common.files import fits
 from taskflow.common.hdf5 import examine
 from taskflow.common.units import unit_of_length
 from taskflow.geometry.solids.libraries import EXTRA, library, unreadable, user_file
-from taskflow.geometry.solids.shapes import Pointwise, Vector
+from taskflow.geometry.solids.shapes import Coordinates, Pointwise, Range, Vector
 
 Extent = tuple[float, float, float, float]  # of all pixels: x from, x to, y from, y to
 Units = tuple[str, str, str]
@@ -64,6 +64,12 @@ class HeightMap(Pointwise):
     def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return the height of the ground above points: 0 on the ground, with the sign of the distance."""
         return self._ground(x, y) - z
+
+    def range_over(self, low: Coordinates, high: Coordinates) -> Range:
+        """Return bounds of the distance in boxes between corners, from the lowest and the highest ground."""
+        reaches = (_reach(self.x), _reach(self.y))
+        x, y = ((low[n] >= start) & (high[n] < end) for n, (start, end) in enumerate(reaches))
+        return np.where(x & y, self.heights.min(), -math.inf) - high[2], self.heights.max() - low[2]
 
     def _ground(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return h at positions that broadcast, -inf outside the map."""

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 
 from taskflow.common.caching import cached_property
-from taskflow.geometry.solids.shapes import Pointwise, Shape, Steps, Vector
+from taskflow.geometry.solids.shapes import Coordinates, Pointwise, Shape, Steps, Vector
 from taskflow.geometry.solids.surface import ClosedSurface
 from taskflow.runtime.regions import triple
-
-Coordinates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)

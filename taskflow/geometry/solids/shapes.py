@@ -6,13 +6,15 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from taskflow.runtime.regions import triple
 
 Vector = tuple[float, float, float]
+Coordinates = tuple[np.ndarray, np.ndarray, np.ndarray]
+Range = tuple[np.ndarray, np.ndarray]  # the least and the largest value
 Steps = float | np.ndarray
 HALVINGS = 50
 
@@ -34,12 +36,32 @@ class Shape(Protocol):
         """
 
 
+@runtime_checkable
+class Ranged(Protocol):
+    """Function of the place whose values in a box have known bounds."""
+
+    @abstractmethod
+    def range_over(self, low: Coordinates, high: Coordinates) -> Range:
+        """Return bounds of the values in boxes between corners, nan where nothing is known."""
+
+
+def range_over(function: object, low: Coordinates, high: Coordinates) -> Range:
+    """Return bounds of a function in boxes between corners, nan where nothing is known."""
+    return function.range_over(low, high) if isinstance(function, Ranged) else (np.array(math.nan),) * 2
+
+
 class Distance(Protocol):
     """Distance of points from a surface."""
 
     @abstractmethod
     def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return the distance of points from the surface, positive inside. The coordinates broadcast."""
+
+    def range_over(self, low: Coordinates, high: Coordinates) -> Range:
+        """Return bounds in boxes between corners: a distance changes at most by the way from the middle."""
+        value = self.distance(*((a + b) / 2 for a, b in zip(low, high, strict=True)))
+        reach = np.sqrt(sum(((b - a) / 2) ** 2 for a, b in zip(low, high, strict=True)))
+        return value - reach, value + reach
 
 
 class Pointwise(Shape, Distance):
@@ -159,6 +181,10 @@ class ImplicitShape(Pointwise):
         """Return minus the function: 0 on the surface, with the sign of the distance."""
         return -np.asarray(self.function(x, y, z))
 
+    def range_over(self, low: Coordinates, high: Coordinates) -> Range:
+        least, most = range_over(self.function, low, high)
+        return -most, -least
+
 
 @dataclass(frozen=True)
 class Composition:
@@ -180,6 +206,15 @@ class Composition:
             own = np.clip(shape.distance(x, y, z), -most, most)
             distance = np.maximum(distance, own) if adds else np.minimum(distance, -own)
         return distance
+
+    def range_over(self, low: Coordinates, high: Coordinates) -> Range:
+        """Return bounds of the distance in boxes between corners, nan where nothing is known."""
+        least = highest = np.array(self.initial)
+        for shape, adds in self.parts:
+            ends = shape.range_over(low, high)
+            combine, (first, last) = (np.maximum, ends) if adds else (np.minimum, (-ends[1], -ends[0]))
+            least, highest = combine(least, first), combine(highest, last)
+        return least, highest
 
 
 def _within(beyond: list[np.ndarray]) -> np.ndarray:

@@ -20,11 +20,14 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
 from taskflow.flow.boundaries.box_side import boxes_on
 from taskflow.geometry import (
+    Coordinates,
     Cuboid,
     Cylinder,
     ImplicitShape,
+    Range,
     Shape,
     Sphere,
+    range_over,
     read_heights,
     read_surface,
 )
@@ -276,6 +279,10 @@ class InsideFormula:
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         with named(self.key):
             return self.formula(x, y, z)
+
+    def range_over(self, low: Coordinates, high: Coordinates) -> Range:
+        """Return bounds of the formula in boxes between corners, nan where nothing is known."""
+        return range_over(self.formula, low, high)
 
 
 def shape(kind: str, table: ShapeTable, grid: GridTable, inside: str = "inside") -> Shape:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taskflow.cases.formulas.expression import Expression
+from taskflow.geometry import Composition, Cuboid, Sphere
 from taskflow.systems.two_phase.shares import plane_volume, shares
 
 
@@ -45,6 +47,31 @@ def test_a_share_depends_on_its_cell_alone():
     whole = shares(wave, places, h)
     x, y, z = places
     np.testing.assert_array_equal(shares(wave, (x[..., 3:], y[:, 2:5], z[4:]), h), whole[4:, 2:5, 3:])
+
+
+WAVE = "0.1 + 0.3*sin(4*x)*cos(3*y) - (z - 0.4)**2"
+SHAPES = Composition(((Cuboid((0.2, 0.1, -1.0), (0.7, 0.9, 0.45)), True), (Sphere((0.5, 0.5, 0.45), 0.2), False)), -2.0)
+
+
+@pytest.mark.parametrize("phi", [Expression(WAVE), SHAPES])
+@pytest.mark.parametrize(("cells", "divided"), [((40, 1, 36), (0, 2)), ((30, 20, 24), (0, 1, 2))])
+def test_bounds_of_phi_save_work_and_change_nothing(phi, cells, divided):
+    places, h = centres(cells, (1.0, 0.9, 0.8))
+    values = [[], []]
+
+    def counted(number):
+        def counting(x, y, z):
+            values[number].append(np.broadcast(x, y, z).size)
+            return phi(x, y, z)
+
+        return counting
+
+    class Bounded:
+        __call__ = staticmethod(counted(0))
+        range_over = staticmethod(phi.range_over)
+
+    np.testing.assert_array_equal(*(shares(one, places, h, divided) for one in (Bounded(), counted(1))))
+    assert sum(values[0]) < sum(values[1])
 
 
 @pytest.mark.parametrize(("cells", "divided"), [((8, 1, 8), (0, 2)), ((8, 8, 8), (0, 1, 2))])
