@@ -16,6 +16,7 @@ from taskflow.runs.directory.provenance import provenance
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine import Control, Job, Mapper, Shard, copy_bandwidth
 from taskflow.runtime.machine.trace.mapper import Overlap
+from taskflow.runtime.machine.trace.staging import Staging
 from taskflow.runtime.regions import Partition, Triple
 from taskflow.runtime.tasks import Program
 
@@ -50,13 +51,16 @@ def timed(operation: Callable[[], object], wait: Callable[[], None], repeats: in
 
 @dataclass(frozen=True)
 class TimingConditions:
-    """Conditions of measurements on blocks. `seconds`: duration of the samples of each measurement."""
+    """Conditions of measurements on blocks. `seconds`: duration of the samples of each measurement. `staging`: where
+    messages are packed that are not copied directly.
+    """
 
     overlaps: tuple[Overlap, ...] = POLICIES
     channel: str = "auto"
     precision: str | None = None
     seconds: float = 1.0
     graphs: bool = True
+    staging: Staging = "device"
 
     def apart(self, blocks: Triple) -> tuple[Overlap, ...]:
         """Return the overlaps that differ: only one for a single block, which exchanges nothing."""
@@ -172,8 +176,9 @@ class PassTiming:
 
     def run(self, partition: Partition, job: Job, overlap: Overlap) -> tuple[list[Any], list[str]]:
         """Return the results of a job by block, and the transports between the blocks."""
-        mapper = Mapper(overlap, graphs=self.conditions.graphs)
-        return self.team.run(partition, job, mapper, self.conditions.channel)
+        conditions = self.conditions
+        mapper = Mapper(overlap, graphs=conditions.graphs, staging=conditions.staging)
+        return self.team.run(partition, job, mapper, conditions.channel)
 
     def row(
         self, name: str, partition: Partition, reports: Sequence[dict[str, Any]], transports: list[str]
