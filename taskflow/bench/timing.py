@@ -52,7 +52,7 @@ def timed(operation: Callable[[], object], wait: Callable[[], None], repeats: in
 @dataclass(frozen=True)
 class TimingConditions:
     """Conditions of measurements on blocks. `seconds`: duration of the samples of each measurement. `staging`: where
-    messages are packed that are not copied directly.
+    messages are packed that are not copied directly. `watts`: what all blocks take, if their energy is not counted.
     """
 
     overlaps: tuple[Overlap, ...] = POLICIES
@@ -61,6 +61,7 @@ class TimingConditions:
     seconds: float = 1.0
     graphs: bool = True
     staging: Staging = "device"
+    watts: float | None = None
 
     def apart(self, blocks: Triple) -> tuple[Overlap, ...]:
         """Return the overlaps that differ: only one for a single block, which exchanges nothing."""
@@ -187,7 +188,8 @@ class PassTiming:
         blocks, cells = len(partition), partition.region.count
         seconds, bandwidth = median(reports[0]["seconds"]), sum(report["copy_bandwidth"] for report in reports)
         hosts = [report["host_seconds"] for report in reports if report["host_seconds"] is not None]
-        joules = [float(report["joules"]) for report in reports if report["joules"] is not None]
+        counted = [float(report["joules"]) for report in reports if report["joules"] is not None]
+        watts = None if len(counted) == blocks else self.conditions.watts
         low, _, high = quantiles(reports[0]["seconds"], n=4)
         return {
             "name": name,
@@ -202,7 +204,8 @@ class PassTiming:
             "cells_per_second_per_block": cells / blocks / seconds,
             "copy_bandwidth": bandwidth,
             "host_seconds": max(hosts, default=None),
-            "joules_per_cell": sum(joules) / cells if len(joules) == blocks else None,
+            "joules_per_cell": sum(counted) / cells if len(counted) == blocks else watts and watts * seconds / cells,
+            "watts": watts,
         }
 
 
