@@ -32,6 +32,7 @@ from taskflow.flow.poisson.multigrid.cycle import GATHERED
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Triple
+from taskflow.systems.base.pressure import REDUNDANT
 from taskflow.systems.projection import Projection
 
 SWEEPS = 4  # on the last level of a truncated cycle, as in the papers
@@ -57,13 +58,14 @@ class Comparison:
         """From the loosest to the tightest."""
         return tuple(Tolerance(10.0**-decade, MOST) for decade in range(1, self.decades + 1))
 
-    def solvers(self, grid: Grid, blocks: Triple) -> Iterator[tuple[dict[str, Any], list[Solver]]]:
+    def solvers(self, grid: Grid, blocks: Triple, device: str) -> Iterator[tuple[dict[str, Any], list[Solver]]]:
         """Yield the labels of each method, and its solver for each tolerance."""
         for method in self.methods:
             tolerances = self.tolerances[: 1 if method == "fft" else None]
-            for cells in self.amalgamate if method in GATHERING else (0,):
-                labels = {"method": method, "amalgamate": cells or None}
-                yield labels, [METHODS[method](grid, blocks, tolerance, cells) for tolerance in tolerances]
+            for cells in self.amalgamate if method in GATHERING else (None,):
+                levels = {"gathered": cells, "redundant": REDUNDANT[device], "blocks": blocks}
+                solvers = [METHODS[method](grid, blocks, tolerance, levels) for tolerance in tolerances]
+                yield {"method": method, "amalgamate": cells}, solvers
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +116,7 @@ def measure_convergence(
         for size, count in product(sizes, counts):
             case = Flow("cavity", Pressure()).of((size, size, size), timing.precision, conditions.channel)
             grid, blocks = RunSetup(case, (1, 1, count)).grid.constants, (1, 1, count)
-            for labels, solvers in comparison.solvers(grid, blocks):
+            for labels, solvers in comparison.solvers(grid, blocks, team.device):
                 setups = [Solved(case, blocks, solver, device=team.device) for solver in solvers]
                 check_memory(team, setups[0])
                 asked.append((labels, setups))
@@ -159,13 +161,13 @@ def truncated(grid: Grid, blocks: Triple) -> Cycle:
     return Cycle(Operator(grid), gathered=0, depth=depth, coarsest=SWEEPS)
 
 
-METHODS: Mapping[str, Callable[[Grid, Triple, Tolerance, int], Solver]] = {
+METHODS: Mapping[str, Callable[[Grid, Triple, Tolerance, dict[str, Any]], Solver]] = {
     "truncated": lambda grid, blocks, tolerance, _: Multigrid(truncated(grid, blocks), tolerance),
-    "amalgamated": lambda grid, _, tolerance, n: Multigrid(Cycle(Operator(grid), gathered=n), tolerance),
-    "cg": lambda grid, _, tolerance, n: ConjugateGradients(Cycle(Operator(grid), gathered=n), tolerance),
+    "amalgamated": lambda grid, _, tolerance, levels: Multigrid(Cycle(Operator(grid), **levels), tolerance),
+    "cg": lambda grid, _, tolerance, levels: ConjugateGradients(Cycle(Operator(grid), **levels), tolerance),
     # The levels in single precision, for a pressure in double precision.
-    "mixed": lambda grid, _, tolerance, n: ConjugateGradients(
-        Cycle(Operator(grid), gathered=n, single=True), tolerance
+    "mixed": lambda grid, _, tolerance, levels: ConjugateGradients(
+        Cycle(Operator(grid), **levels, single=True), tolerance
     ),
     "fft": lambda grid, blocks, *_: FFT(grid, blocks),  # exact but for rounding
     "jacobi": lambda grid, _, tolerance, __: ConvergedJacobi(Operator(grid), tolerance),
