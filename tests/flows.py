@@ -23,6 +23,7 @@ from taskflow.runtime.machine.device import Device, cpu
 from taskflow.runtime.machine.shard import Shard
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.machine.trace.mapper import Mapper
+from taskflow.runtime.machine.trace.staging import Staging
 from taskflow.runtime.regions import Box, Location, Triple
 from taskflow.runtime.tasks import Launch, Program
 from taskflow.systems.bodies import Movement
@@ -70,6 +71,7 @@ def compute(
     blocks: Triple = (1, 1, 1),
     *,
     overlap: str = "auto",
+    staging: Staging = "device",
     threads: int = 1,
     after: Program | None = None,
     garbage: float | None = None,
@@ -85,7 +87,7 @@ def compute(
     """
     setup = RunSetup(case, blocks, device=planned or (device.kind if device else "cpu"))
     job = partial(_run, setup, after, garbage, clock or setup.clock)
-    shares = run_threads(setup.partition, job, device or cpu(threads), Mapper(overlap))
+    shares = run_threads(setup.partition, job, device or cpu(threads), Mapper(overlap, staging=staging))
     bounds = setup.partition.region.bounds
     padded = {name: np.full(bounds.shape[::-1], np.nan) for name in setup.model.fields}
     for share in shares:

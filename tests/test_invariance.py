@@ -163,6 +163,13 @@ def test_eddies_of_few_cells(cells, blocks, thin):
     assert_same_bits(compute(case, blocks, overlap="full"), compute(case, overlap="none"))
 
 
+@pytest.mark.parametrize("staging", ["host", "rows"])
+def test_staging(staging):
+    """Messages packed in host memory, and rows that are not packed."""
+    one = in_one_block("box", UNEVEN, "double")
+    assert_same_bits(compute(one.setup.case, (2, 1, 2), overlap="full", staging=staging), one)
+
+
 def test_automatic_overlap():
     one = in_one_block("layer", UNEVEN, "double")
     assert_same_bits(compute(one.setup.case, (1, 1, 3), overlap="auto"), one)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from docs.performance.table import ReportTable, flow, results_of, rows_of, share, shown, small
+from examples.papers.jacobsen_senocak_2013.convergence import levels
 from taskflow.bench.tables import Result, arranged
 from taskflow.common.units import times
 
@@ -61,7 +62,7 @@ def solvers(results: Sequence[Result]) -> ReportTable:
         if name is not None:
             text += "" if direct else f" ({shown(row['iterations'])})"
             columns = {**dict.fromkeys([*names.values(), "direct: ms"], ""), name: text}
-            method = METHODS.get(row["method"], row["method"])
+            method = METHODS.get(row["method"], row["method"]) + levels(row)
             table.put((times(row["cells"]), str(row["blocks"]), method, result["precision"]), columns, result, name)
     return table
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
+from taskflow.bench.team import Team
 from taskflow.bench.timing import TimingConditions, moving
 from taskflow.flow import NavierStokes
 from taskflow.flow.boundaries.boundary import Value, impose
@@ -15,9 +16,12 @@ from taskflow.flow.poisson import relative_residual
 from taskflow.runtime.host import Place, choose_device, look
 from taskflow.runtime.machine import Shard, copy_bandwidth
 from taskflow.runtime.machine.device import Device, open_device
+from taskflow.runtime.machine.trace.staging import Staging
 from taskflow.runtime.tasks import Launch, Repeat, Roles
 from taskflow.terminal.exit_codes import refuse
 
+Halos = Literal["direct", "packed", "host", "rows"]
+HALOS: dict[Halos, Staging] = {"direct": "device", "packed": "device", "host": "host", "rows": "rows"}
 OF_DRIVER = {"cpu": 0, "gpu": 1 << 30}  # bytes of the driver for a process (H200: 0.6 GB)
 
 
@@ -39,6 +43,15 @@ def one_overlap(conditions: TimingConditions, what: str) -> None:
     """Raise BadInput for several overlaps if `what` takes only one."""
     if len(conditions.overlaps) > 1:
         refuse(f"--overlap {','.join(conditions.overlaps)}: {what} takes one of them; give one")
+
+
+def with_halos(conditions: TimingConditions, halos: Halos, team: Team) -> TimingConditions:
+    """Return the conditions for halos that go in this way. Between GPUs whatever has a channel of its own is packed.
+    Rows are too many for CUDA graphs.
+    """
+    if halos == "packed" and team.device == "gpu":
+        conditions = replace(conditions, channel="local" if len(team.places) == 1 else "ucx")
+    return replace(conditions, staging=HALOS[halos], graphs=conditions.graphs and halos != "rows")
 
 
 @dataclass(frozen=True, eq=False)

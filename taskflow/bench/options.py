@@ -67,6 +67,9 @@ Price = Annotated[
     float | None,
     typer.Option(min=0.0, help="Dollars for an hour of a GPU, or of a block's cores: prints cell-steps per dollar."),
 ]
+Watts = Annotated[
+    float | None, typer.Option(min=0.0, help="What all blocks take together, if no driver counts their energy: cores.")
+]
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ class TimingOptions:
     precision: Precision = None
     device: Device = "auto"
     seconds: Seconds = 1.0
+    watts: Watts = None
     output: Output = None
 
     def conditions(self, overlap: str) -> TimingConditions:
@@ -103,7 +107,7 @@ class TimingOptions:
         from taskflow.bench.timing import TimingConditions
 
         overlaps = chosen("--overlap", overlap, OVERLAPS)
-        return TimingConditions(overlaps, self.channel, self.precision, self.seconds, self.graphs)
+        return TimingConditions(overlaps, self.channel, self.precision, self.seconds, self.graphs, watts=self.watts)
 
 
 def triple(option: str, text: str) -> tuple[int, int, int]:

@@ -79,13 +79,18 @@ def costs(
     `iterations` as in `cost`. `price` is per device-hour.
     """
     spent, volume = cost(setup, setup.model.step, iterations), setup.grid.box.volume
-    busiest, rate = max(setup.step_cost.traffic), row["cells_per_second_per_block"]
+    busiest = max(setup.step_cost.traffic)
     return {
         **moving(row, spent.nbytes),
         "bytes_per_cell": spent.nbytes / volume,
         "operations_per_cell": None if spent.operations is None else spent.operations / volume,
         "flops": None if spent.operations is None else spent.operations / row["seconds"],
-        "cells_per_dollar": None if price is None else rate * HOUR / price,
+        "cells_per_dollar": dollars(row, price),
         "messages": busiest.messages,
         "bytes": busiest.nbytes,
     }
+
+
+def dollars(row: Mapping[str, Any], price: float | None) -> float | None:
+    """Return the cells times steps that a dollar buys, at `price` for a device-hour; None if that is not known."""
+    return None if price is None else row["cells_per_second_per_block"] * HOUR / price

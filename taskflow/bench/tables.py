@@ -148,7 +148,8 @@ def about(result: Result) -> list[tuple[str, str]]:
     if row["joules_per_cell"] is None:
         lines.append(("energy", "unknown: no driver counts the energy of " + (result["gpu"] or "cores")))
     else:
-        lines.append(("nJ", "energy per cell and step that the GPUs took"))
+        taken = "that the GPUs took" if row.get("watts") is None else f"at {row['watts']:g} W"
+        lines.append(("nJ", f"energy per cell and step {taken}"))
     if result["price"] is not None:
         lines.append(("cell/$", f"cells times steps per dollar, at {result['price']:g} for an hour of a block"))
     return lines

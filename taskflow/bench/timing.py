@@ -16,6 +16,7 @@ from taskflow.runs.directory.provenance import provenance
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine import Control, Job, Mapper, Shard, copy_bandwidth
 from taskflow.runtime.machine.trace.mapper import Overlap
+from taskflow.runtime.machine.trace.staging import Staging
 from taskflow.runtime.regions import Partition, Triple
 from taskflow.runtime.tasks import Program
 
@@ -50,13 +51,17 @@ def timed(operation: Callable[[], object], wait: Callable[[], None], repeats: in
 
 @dataclass(frozen=True)
 class TimingConditions:
-    """Conditions of measurements on blocks. `seconds`: duration of the samples of each measurement."""
+    """Conditions of measurements on blocks. `seconds`: duration of the samples of each measurement. `staging`: where
+    messages are packed that are not copied directly. `watts`: what all blocks take, if their energy is not counted.
+    """
 
     overlaps: tuple[Overlap, ...] = POLICIES
     channel: str = "auto"
     precision: str | None = None
     seconds: float = 1.0
     graphs: bool = True
+    staging: Staging = "device"
+    watts: float | None = None
 
     def apart(self, blocks: Triple) -> tuple[Overlap, ...]:
         """Return the overlaps that differ: only one for a single block, which exchanges nothing."""
@@ -172,8 +177,9 @@ class PassTiming:
 
     def run(self, partition: Partition, job: Job, overlap: Overlap) -> tuple[list[Any], list[str]]:
         """Return the results of a job by block, and the transports between the blocks."""
-        mapper = Mapper(overlap, graphs=self.conditions.graphs)
-        return self.team.run(partition, job, mapper, self.conditions.channel)
+        conditions = self.conditions
+        mapper = Mapper(overlap, graphs=conditions.graphs, staging=conditions.staging)
+        return self.team.run(partition, job, mapper, conditions.channel)
 
     def row(
         self, name: str, partition: Partition, reports: Sequence[dict[str, Any]], transports: list[str]
@@ -182,7 +188,8 @@ class PassTiming:
         blocks, cells = len(partition), partition.region.count
         seconds, bandwidth = median(reports[0]["seconds"]), sum(report["copy_bandwidth"] for report in reports)
         hosts = [report["host_seconds"] for report in reports if report["host_seconds"] is not None]
-        joules = [float(report["joules"]) for report in reports if report["joules"] is not None]
+        counted = [float(report["joules"]) for report in reports if report["joules"] is not None]
+        watts = None if len(counted) == blocks else self.conditions.watts
         low, _, high = quantiles(reports[0]["seconds"], n=4)
         return {
             "name": name,
@@ -197,7 +204,8 @@ class PassTiming:
             "cells_per_second_per_block": cells / blocks / seconds,
             "copy_bandwidth": bandwidth,
             "host_seconds": max(hosts, default=None),
-            "joules_per_cell": sum(joules) / cells if len(joules) == blocks else None,
+            "joules_per_cell": sum(counted) / cells if len(counted) == blocks else watts and watts * seconds / cells,
+            "watts": watts,
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,7 +10,12 @@ from typing import Annotated, Literal
 import typer
 
 from examples.papers.jacobsen_senocak_2013 import tables
-from examples.papers.jacobsen_senocak_2013.convergence import METHODS, Comparison, measure_convergence
+from examples.papers.jacobsen_senocak_2013.convergence import (
+    GATHERING,
+    METHODS,
+    Comparison,
+    measure_convergence,
+)
 from examples.papers.jacobsen_senocak_2013.heated import RAYLEIGH, draw_heated, measure_heated, show_heated
 from examples.papers.jacobsen_senocak_2013.memory import measure_memory
 from examples.papers.jacobsen_senocak_2013.scaling import measure_cavity
@@ -34,17 +40,64 @@ from taskflow.bench.options import (
 from taskflow.bench.projection.app import PressureOptions, Warm
 from taskflow.bench.projection.flows import Flow
 from taskflow.bench.tables import present
+from taskflow.flow.poisson.multigrid.cycle import GATHERED
 
+COMPARING = "sizes", "methods", "decades", "amalgamate"
 UNUSED = {  # the options that a study does not use
-    "scaling": ("largest", "sizes", "methods", "decades"),
-    "shares": ("largest", "sizes", "methods", "decades", "price", "picture"),
-    "memory": ("sizes", "methods", "decades", "shapes", "scale", "workers", "picture"),
+    "scaling": ("largest", *COMPARING, "halos"),
+    "shares": ("largest", *COMPARING, "price", "picture"),
+    "memory": (*COMPARING, "halos", "shapes", "scale", "workers", "picture"),
     "pressure": (
-        "largest", "shapes", "scale", "workers", "solver", "iterations", "tolerance", "settings", "price", "warm",
+        "largest", "halos", "shapes", "scale", "workers", "solver", "iterations", "tolerance", "settings", "price",
+        "warm",
     ),
 }  # fmt: skip
 SINGLE = "pressure", "shares"  # studies of one overlap
 RUNS = "warm", "price", "overlap", "seconds", "graphs"  # of the study of memory, if it runs something
+
+
+@dataclass(frozen=True)
+class FlowOptions(PressureOptions):
+    """Options of the flow and of its measurement."""
+
+    price: Price = None
+    warm: Warm = 10
+
+    def flow(self, settings: list[str]) -> Flow:
+        """Return the cavity with these and other settings."""
+        return Flow("cavity", self.pressure, self.warm, self.price, tuple(settings))
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """Options of the study of pressure solvers."""
+
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="With --study pressure: cells along x, y and z. Default: 257,385,513 on GPUs, 65,129 on CPUs.",
+        ),
+    ] = None
+    methods: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"With --study pressure: of {', '.join(METHODS)}, with commas.")
+    ] = "truncated,amalgamated,cg"
+    decades: Annotated[
+        int, typer.Option(min=1, max=12, help="With --study pressure: residuals down to 10 to minus this.")
+    ] = 8
+    amalgamate: Annotated[
+        str,
+        typer.Option(
+            metavar="N,N,...", help=f"With --study pressure: levels of at most N cells, of {', '.join(GATHERING)}."
+        ),
+    ] = str(GATHERED)
+
+    @property
+    def comparison(self) -> Comparison:
+        """Return the comparison. Raises BadInput if an option is invalid."""
+        along = ascending(self.sizes, "--sizes", "cells") if self.sizes else None
+        methods = chosen("--methods", self.methods, tuple(METHODS))
+        return Comparison(along, methods, self.decades, ascending(self.amalgamate, "--amalgamate", "cells"))
 
 
 app = studies("Studies of Jacobsen & Senocak (2010, 2013), computed by taskflow.")
@@ -72,26 +125,19 @@ def cavity(
             " shares.",
         ),
     ] = None,
-    solving: PressureOptions,
+    flowing: FlowOptions,
     settings: Settings = [],  # noqa: B006
     largest: Annotated[
         bool, typer.Option("--largest", help="With --study memory: run the largest, at most 16384 x 64 x 16384.")
     ] = False,
-    sizes: Annotated[
-        str | None,
+    comparing: ComparisonOptions,
+    halos: Annotated[
+        Literal["direct", "packed", "host", "rows"],
         typer.Option(
-            metavar="N,N,...",
-            help="With --study pressure: cells along x, y and z. Default: 257,385,513 on GPUs, 65,129 on CPUs.",
+            help="With --study shares: straight into the other's ghost cells, packed, packed and copied through host"
+            " memory, or copied through it row by row."
         ),
-    ] = None,
-    methods: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"With --study pressure: of {', '.join(METHODS)}, with commas.")
-    ] = "truncated,amalgamated,cg",
-    decades: Annotated[
-        int, typer.Option(min=1, max=12, help="With --study pressure: residuals down to 10 to minus this.")
-    ] = 8,
-    price: Price = None,
-    warm: Warm = 10,
+    ] = "direct",
     picture: Picture = None,
     timing: TimingOptions,
 ) -> None:
@@ -108,14 +154,12 @@ def cavity(
     conditions = timing.conditions(overlap or ("none" if study in SINGLE else "all"))
     if study in SINGLE:
         one_overlap(conditions, f"the study {study}")
-    flow = Flow("cavity", solving.pressure, warm, price, tuple(settings))
+    flow = flowing.flow(settings)
     if study == "pressure":
-        along = ascending(sizes, "--sizes", "cells") if sizes else None
-        comparison = Comparison(along, chosen("--methods", methods, tuple(METHODS)), decades)
-        solve = partial(measure_convergence, device, comparison, growth, conditions)
+        solve = partial(measure_convergence, device, comparing.comparison, growth, conditions)
         present("pressure", solve, tables.show_convergence, output, tables.draw_convergence, picture)
     elif study == "shares":
-        divide = partial(measure_shares, device, growth, conditions, flow, timing.workers)
+        divide = partial(measure_shares, device, growth, conditions, flow, timing.workers, halos)
         present("shares", divide, tables.show_shares, output)
     elif study == "memory":
         measure = partial(measure_memory, device, growth, conditions, flow, largest=largest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -15,6 +15,7 @@ from taskflow.bench.steps import Pressure, check_memory
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import PassJob, PassTiming, TimingConditions, describe, nothing
 from taskflow.common.caching import cached_property
+from taskflow.common.units import plural
 from taskflow.flow import Grid, NavierStokes
 from taskflow.flow.poisson import (
     FFT,
@@ -27,9 +28,11 @@ from taskflow.flow.poisson import (
     Solver,
     Tolerance,
 )
+from taskflow.flow.poisson.multigrid.cycle import GATHERED
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Triple
+from taskflow.systems.base.pressure import REDUNDANT
 from taskflow.systems.projection import Projection
 
 SWEEPS = 4  # on the last level of a truncated cycle, as in the papers
@@ -41,17 +44,28 @@ SIZES = {"cpu": (65, 129), "gpu": (257, 385, 513)}  # the papers' on GPUs, and o
 @dataclass(frozen=True)
 class Comparison:
     """A comparison of methods by name, on n^3 cells (by default `SIZES` of the device), down to residuals of 1/10,
-    1/100, ... of the right-hand side, so many `decades` of them.
+    1/100, ... of the right-hand side, so many `decades` of them. Cycles are amalgamated at levels of at most
+    `amalgamate` cells, one after the other.
     """
 
     sizes: tuple[int, ...] | None
     methods: tuple[str, ...]
     decades: int
+    amalgamate: tuple[int, ...] = (GATHERED,)
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
         """From the loosest to the tightest."""
         return tuple(Tolerance(10.0**-decade, MOST) for decade in range(1, self.decades + 1))
+
+    def solvers(self, grid: Grid, blocks: Triple, device: str) -> Iterator[tuple[dict[str, Any], list[Solver]]]:
+        """Yield the labels of each method, and its solver for each tolerance."""
+        for method in self.methods:
+            tolerances = self.tolerances[: 1 if method == "fft" else None]
+            for cells in self.amalgamate if method in GATHERING else (None,):
+                levels = {"gathered": cells, "redundant": REDUNDANT[device], "blocks": blocks}
+                solvers = [METHODS[method](grid, blocks, tolerance, levels) for tolerance in tolerances]
+                yield {"method": method, "amalgamate": cells}, solvers
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,17 +113,17 @@ def measure_convergence(
     with open_team(Request(device, (1, 1, max(counts)))) as team:
         timing, asked = PassTiming(team, conditions), []
         sizes = comparison.sizes or SIZES[team.device]
-        for size, count, method in product(sizes, counts, comparison.methods):
+        for size, count in product(sizes, counts):
             case = Flow("cavity", Pressure()).of((size, size, size), timing.precision, conditions.channel)
             grid, blocks = RunSetup(case, (1, 1, count)).grid.constants, (1, 1, count)
-            tolerances = comparison.tolerances[: 1 if method == "fft" else None]
-            solvers = [METHODS[method](grid, blocks, tolerance) for tolerance in tolerances]
-            setups = [Solved(case, blocks, solver, device=team.device) for solver in solvers]
-            check_memory(team, setups[0])
-            asked.append((method, setups))
-        for method, setups in asked:
+            for labels, solvers in comparison.solvers(grid, blocks, team.device):
+                setups = [Solved(case, blocks, solver, device=team.device) for solver in solvers]
+                check_memory(team, setups[0])
+                asked.append((labels, setups))
+        for labels, setups in asked:
+            method = labels["method"]
             rows += [
-                {"method": method, "tolerance": None if method == "fft" else tolerance.relative, **row}
+                {**labels, "tolerance": None if method == "fft" else tolerance.relative, **row}
                 for row, tolerance in zip(_measured(timing, method, setups), comparison.tolerances, strict=False)
             ]
     return {**describe(team, timing.precision, rows), "results": rows}
@@ -134,6 +148,12 @@ def _measured(timing: PassTiming, method: str, setups: Sequence[Solved]) -> list
     ]
 
 
+def levels(row: Mapping[str, Any]) -> str:
+    """Return the largest levels that a row amalgamates as text, if they are not the usual ones."""
+    cells = row.get("amalgamate")
+    return "" if cells in (None, GATHERED) else f" at {plural(cells, 'cell')}"
+
+
 def truncated(grid: Grid, blocks: Triple) -> Cycle:
     """A V-cycle that ends where the blocks have two planes of cells left: nothing is gathered."""
     thinnest = min(n // count for n, count in zip(grid.cells, blocks, strict=True))
@@ -141,12 +161,15 @@ def truncated(grid: Grid, blocks: Triple) -> Cycle:
     return Cycle(Operator(grid), gathered=0, depth=depth, coarsest=SWEEPS)
 
 
-METHODS: Mapping[str, Callable[[Grid, Triple, Tolerance], Solver]] = {
-    "truncated": lambda grid, blocks, tolerance: Multigrid(truncated(grid, blocks), tolerance),
-    "amalgamated": lambda grid, _, tolerance: Multigrid(Cycle(Operator(grid)), tolerance),
-    "cg": lambda grid, _, tolerance: ConjugateGradients(Cycle(Operator(grid)), tolerance),
+METHODS: Mapping[str, Callable[[Grid, Triple, Tolerance, dict[str, Any]], Solver]] = {
+    "truncated": lambda grid, blocks, tolerance, _: Multigrid(truncated(grid, blocks), tolerance),
+    "amalgamated": lambda grid, _, tolerance, levels: Multigrid(Cycle(Operator(grid), **levels), tolerance),
+    "cg": lambda grid, _, tolerance, levels: ConjugateGradients(Cycle(Operator(grid), **levels), tolerance),
     # The levels in single precision, for a pressure in double precision.
-    "mixed": lambda grid, _, tolerance: ConjugateGradients(Cycle(Operator(grid), single=True), tolerance),
-    "fft": lambda grid, blocks, _: FFT(grid, blocks),  # exact but for rounding
-    "jacobi": lambda grid, _, tolerance: ConvergedJacobi(Operator(grid), tolerance),
+    "mixed": lambda grid, _, tolerance, levels: ConjugateGradients(
+        Cycle(Operator(grid), **levels, single=True), tolerance
+    ),
+    "fft": lambda grid, blocks, *_: FFT(grid, blocks),  # exact but for rounding
+    "jacobi": lambda grid, _, tolerance, __: ConvergedJacobi(Operator(grid), tolerance),
 }
+GATHERING = "amalgamated", "cg", "mixed"  # whose coarse levels are stored on every block

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
+from examples.papers.jacobsen_senocak_2013.convergence import levels
 from taskflow.plots.benchmarks import MARKS, Panel, Row, along_blocks, draw_panels, scaling_panels
 
 LINES = ("-", "--", ":", "-.")
@@ -93,18 +94,20 @@ def _bars(name: str, scale: float, words: str, axes: Axes, rows: Sequence[Row]) 
 
 
 def _convergence(axes: Axes, rows: Sequence[Row]) -> None:
-    methods, counts = (list(dict.fromkeys(row[name] for row in rows)) for name in ("method", "blocks"))
-    for number, method in enumerate(methods):
-        for line, count in zip(LINES, counts, strict=False):
-            points = [row for row in rows if (row["method"], row["blocks"]) == (method, count)]
-            axes.plot(
-                [1e3 * row["seconds"] for row in points],
-                [row["residual"] for row in points],
-                marker=list(MARKS.values())[number % len(MARKS)],
-                color=f"C{number}",
-                linestyle=line,
-                label=f"{method}, {count} block{'s' * (count > 1)}",
-            )
+    lines: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        lines.setdefault((f"{row['method']}{levels(row)}", row["blocks"]), []).append(row)
+    methods, counts = (list(dict.fromkeys(names)) for names in zip(*lines, strict=True))
+    for (method, count), points in lines.items():
+        number = methods.index(method)
+        axes.plot(
+            [1e3 * row["seconds"] for row in points],
+            [row["residual"] for row in points],
+            marker=list(MARKS.values())[number % len(MARKS)],
+            color=f"C{number}",
+            linestyle=LINES[counts.index(count) % len(LINES)],
+            label=f"{method}, {count} block{'s' * (count > 1)}",
+        )
     axes.set_xscale("log")
     _in_plain_numbers(axes.xaxis)
     axes.set_yscale("log")

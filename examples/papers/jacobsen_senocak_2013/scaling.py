@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from examples.papers.measuring import Halos, with_halos
 from taskflow.bench.projection.flows import Flow
 from taskflow.bench.projection.step import StepTiming, described
 from taskflow.bench.scaling import Growth, scaled
@@ -28,12 +29,13 @@ def measure_cavity(
 
 
 def measure_growth(
-    kind: type[StepTiming], device: str, growth: Growth, conditions: TimingConditions, flow: Flow, workers: int | None
-) -> dict[str, Any]:
+    kind: type[StepTiming], device: str, growth: Growth, conditions: TimingConditions, flow: Flow, workers: int | None,
+    halos: Halos = "direct",
+) -> dict[str, Any]:  # fmt: skip
     """Return the rows that a kind of timing measures, as `measure_cavity` does."""
     counts = growth.counted(device)
     with open_team(Request(device, (1, 1, max(counts)), workers or "auto")) as team:
-        timing = kind(team, conditions, flow)
+        timing = kind(team, with_halos(conditions, halos, team), flow)
 
         def measure(name: str, cells: Triple, blocks: Triple, overlap: Overlap) -> dict[str, Any]:
             whole = triple(n * count for n, count in zip(cells, blocks, strict=True))

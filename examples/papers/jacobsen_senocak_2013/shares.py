@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from examples.papers.jacobsen_senocak_2013.scaling import measure_growth
-from examples.papers.measuring import Solve
+from examples.papers.measuring import Halos, Solve
 from taskflow.bench.projection.flows import Flow
 from taskflow.bench.projection.step import StepTiming, WarmUp
 from taskflow.bench.scaling import Growth
@@ -64,7 +64,8 @@ class ShareTiming(StepTiming):
 
 
 def measure_shares(
-    device: str, growth: Growth, conditions: TimingConditions, flow: Flow, workers: int | None = None
+    device: str, growth: Growth, conditions: TimingConditions, flow: Flow, workers: int | None, halos: Halos
 ) -> dict[str, Any]:
     """Return a row per shape and number of blocks. Raises as `measure_cavity` does."""
-    return {**measure_growth(ShareTiming, device, growth, conditions, flow, workers), "paper": PAPER}
+    rows = measure_growth(ShareTiming, device, growth, conditions, flow, workers, halos)
+    return {**rows, "halos": halos, "paper": PAPER}

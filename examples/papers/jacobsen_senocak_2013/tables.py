@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from examples.papers.jacobsen_senocak_2013.convergence import levels
 from taskflow.bench.projection.step import show_steps, solved
 from taskflow.bench.tables import (
     Columns,
@@ -25,6 +26,7 @@ from taskflow.common.units import plural, size
 from taskflow.terminal.format import say, table
 
 KINDS = {"copy": "copies", "communication": "messages"}  # of a profile, as the paper names them
+RATES = {"copy": "copied GB/s", "communication": "sent GB/s"}
 
 
 def show_cavity(result: Result) -> None:
@@ -44,6 +46,7 @@ def show_shares(result: Result) -> None:
         [
             ("number", "of messages of the busiest block in a solution, and what they carry"),
             ("GB/s", "what they carry over the time of copies and over the time of messages"),
+            ("halos", result["halos"]),
             ("the paper", ", ".join(f"{KINDS[kind]} at {size(rate)}/s" for kind, rate in result["paper"].items())),
         ],
     )
@@ -54,7 +57,7 @@ def show_shares(result: Result) -> None:
 
 def _divided(row: Result) -> Columns:
     shares = {KINDS.get(kind, kind): share(part) for kind, part in row["shares"].items()}
-    rates = {f"{KINDS[kind]} GB/s": number(rate and rate * 1e-9) for kind, rate in row["rates"].items()}
+    rates = {RATES[kind]: number(rate and rate * 1e-9) for kind, rate in row["rates"].items()}
     return {**shares, "number": str(row["messages"]), "sent": size(row["sent"]), **rates}
 
 
@@ -85,7 +88,7 @@ def show_convergence(result: Result) -> None:
     for cells, rows in by("cells", result["results"]).items():
         typer.echo(f"{cells} cells")
         columns = [{"ms": number(row["seconds"] * 1e3), "spread": share(row["spread"]), **reached(row)} for row in rows]
-        columned((f"{row['method']}, {plural(row['blocks'], 'block')}" for row in rows), columns)
+        columned((f"{row['method']}{levels(row)}, {plural(row['blocks'], 'block')}" for row in rows), columns)
 
 
 def draw_convergence(result: Result, path: Path) -> Path:

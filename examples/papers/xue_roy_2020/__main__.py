@@ -7,17 +7,28 @@ from typing import Annotated, Literal
 
 import typer
 
+from examples.papers.measuring import HALOS
 from examples.papers.xue_roy_2020.residual import measure_residual
 from examples.papers.xue_roy_2020.ssspnt import Sharing, measure_ssspnt
 from examples.papers.xue_roy_2020.tables import show_residual, show_ssspnt
 from taskflow.bench.app import start, studies
-from taskflow.bench.options import Device, Output, Overlap, TimingOptions, cells_of, chosen, refuse_unused, spread
+from taskflow.bench.options import (
+    Device,
+    Output,
+    Overlap,
+    Price,
+    TimingOptions,
+    ascending,
+    cells_of,
+    chosen,
+    refuse_unused,
+    spread,
+)
 from taskflow.bench.tables import present
 from taskflow.bench.team import Request
 
 KINDS: tuple[Literal["strong", "weak", "charts"], ...] = ("strong", "weak", "charts")
-CUTS = "z", "y", "x", "xyz"
-HALOS: tuple[Literal["direct", "packed"], ...] = ("direct", "packed")
+CUTS = "z", "y", "x", "yz", "xyz"
 
 app = studies("Studies after W. Xue and C. J. Roy (2020), computed by taskflow.")
 
@@ -44,30 +55,50 @@ def ssspnt(
     *,
     context: typer.Context,
     cells: Annotated[
-        str | None, typer.Option(metavar="N|XxYxZ", help="Cells in all. Default: 256 along each; on CPUs 96.")
+        str | None,
+        typer.Option(
+            metavar="N|XxYxZ,...",
+            help="Cells in all on one device, several sizes with commas. Default: 256 along each; on CPUs 96.",
+        ),
     ] = None,
     kinds: Annotated[str, typer.Option(metavar="NAMES", help=f"Of {', '.join(KINDS)}, with commas; or all.")] = "all",
     cuts: Annotated[
         str, typer.Option(metavar="NAMES", help=f"Directions in which a box is cut: of {', '.join(CUTS)}; or all.")
     ] = "all",
+    counts: Annotated[str, typer.Option(metavar="N,N,...", help="Numbers of devices; one is always measured.")] = "2",
+    growth: Annotated[
+        int,
+        typer.Option(
+            min=1, max=2, help="Of weak scaling, a table of the paper: 1, the same for all cuts; 2, along the cut."
+        ),
+    ] = 2,
     halos: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"Of {', '.join(HALOS)}, with commas; or all. Packed alone on CPUs.")
-    ] = "all",
+        str, typer.Option(metavar="NAMES", help=f"Of {', '.join(HALOS)}, with commas; or all. Not direct on CPUs.")
+    ] = "direct,packed",
     overlap: Overlap = "none,full,auto",
+    price: Price = None,
     timing: TimingOptions,
 ) -> None:
-    """Time Xue & Roy's heated box on one device and on two.
+    """Time Xue & Roy's heated box on one device and on several.
 
-    Cut along z, y and x, and in all three, of one size (strong) and grown (weak), and in 16 charts that are turned
-    (charts); halos packed or straight into ghost cells, each overlap; with the paper's metric, a scaled size of the
-    problem times steps, per device and second, and the paper's numbers.
+    Cut along z, y and x, in two directions and in three, of one size (strong) and grown (weak), and in 16 charts that
+    are turned (charts). Halos go straight into ghost cells, are packed, packed and copied through host memory, or
+    copied through it row by row. With the paper's metric, a scaled size of the problem times steps, per device and
+    second, and the paper's numbers.
     """
     if kinds == "charts":
-        refuse_unused(context, "with --kinds charts", "cuts")
-    sharing = Sharing(chosen("--kinds", kinds, KINDS), chosen("--cuts", cuts, CUTS), chosen("--halos", halos, HALOS))
-    whole, conditions = cells_of(cells) if cells else None, timing.conditions(overlap)
-    request = Request(timing.device, (1, 1, 2), timing.workers or "auto")
-    present("ssspnt", partial(measure_ssspnt, request, whole, sharing, conditions), show_ssspnt, timing.output)
+        refuse_unused(context, "with --kinds charts", "cuts", "growth")
+    blocks = ascending(counts)
+    sharing = Sharing(
+        chosen("--kinds", kinds, KINDS), chosen("--cuts", cuts, CUTS), chosen("--halos", halos, tuple(HALOS)), blocks,
+        1 if growth == 1 else 2,
+    )  # fmt: skip
+    sizes, conditions = (
+        [cells_of(size.strip()) for size in (cells or "").split(",") if size],
+        timing.conditions(overlap),
+    )
+    request = Request(timing.device, (1, 1, max(blocks)), timing.workers or "auto")
+    present("ssspnt", partial(measure_ssspnt, request, sizes, sharing, conditions, price), show_ssspnt, timing.output)
 
 
 if __name__ == "__main__":

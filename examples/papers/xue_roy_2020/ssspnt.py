@@ -1,19 +1,22 @@
-"""Steps of pseudo-time in a heated box, timed on one device, and on two that share it: cut in each direction, or in
-charts that are turned.
+"""Steps of pseudo-time in a heated box, timed on one device, and on several that share it: cut in one, two or three
+directions, or in charts that are turned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import cycle, product
 from typing import Any, Literal
 
+from examples.papers.measuring import Halos, with_halos
 from examples.papers.xue_roy_2020.xue_roy import SCALED, goals, paper
+from taskflow.bench.steps import check_memory, dollars
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import PassJob, PassTiming, TimingConditions, describe, moving
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
+from taskflow.common.units import times
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.channel import channel_problem
@@ -22,10 +25,9 @@ from taskflow.runtime.regions import Triple, triple
 from taskflow.runtime.tasks import FACES
 
 Kind = Literal["strong", "weak", "charts"]
-Halos = Literal["direct", "packed"]
 METHOD = {"flux": "central", "damping": {"type": "pressure"}, "march": "euler", "reference_speed": 1.0}
 CELLS = {"cpu": (96, 96, 96), "gpu": (256, 256, 256)}
-CUTS: dict[str, Triple] = {"z": (1, 1, 2), "y": (1, 2, 1), "x": (2, 1, 1), "xyz": (2, 2, 2)}
+CUTS = {"z": "z", "y": "y", "x": "x", "yz": "zy", "xyz": "zyx"}  # the axes that are halved in turn
 CHARTS: Triple = (4, 2, 2)  # that are turned
 DISTORTION = 0.05  # of these, so that they have metrics, and of the one chart that they are compared with
 
@@ -75,45 +77,67 @@ class FluidAtRest:
         shard.run(self.start)
 
 
+def pieces(count: int, axes: str) -> Triple:
+    """Return pieces along x, y and z, so many in all: the axes are halved in turn, as in the paper's tables 1 and 2."""
+    cut, turn = dict.fromkeys("xyz", 1), cycle(axes)
+    while count > 1:
+        factor = 2 if count % 2 == 0 else count
+        cut[next(turn)] *= factor
+        count //= factor
+    return triple(cut.values())
+
+
 @dataclass(frozen=True)
 class Sharing:
-    """How two devices share a box: of one size (strong), grown (weak), or in charts; the directions of the cut, and
-    whether halos go straight into ghost cells of the other device or are packed into messages.
+    """How devices share a box: of one size (strong), grown (weak), or in charts; the directions of the cut, how
+    messages go, the numbers of devices, and the paper's table of growth: 1, the same for all cuts, or 2, along the cut.
     """
 
     kinds: Sequence[Kind] = ("strong", "weak", "charts")
     cuts: Sequence[str] = tuple(CUTS)
     halos: Sequence[Halos] = ("direct", "packed")
+    counts: Sequence[int] = (2,)
+    growth: Literal[1, 2] = 2
 
-    def boxes(self, cells: Triple) -> Iterator[tuple[Kind, str, HeatedBox]]:
-        """Each with its kind and its cut, or the number of its charts."""
-        for kind in self.kinds:
+    def boxes(self, cells: Triple) -> Iterator[tuple[Kind, str, int, HeatedBox]]:
+        """Yield each with its kind, its cut or the number of its charts, and the number of devices. Cuts that are the
+        same as an earlier one are omitted.
+
+        Raises BadInput if pieces would be of unequal size.
+        """
+        for kind, count in product(self.kinds, self.counts):
             if kind == "charts":
-                count = CHARTS[0] * CHARTS[1] * CHARTS[2]
-                yield kind, "1", HeatedBox(cells, cuts=CUTS["z"], distortion=DISTORTION)
-                yield kind, str(count), HeatedBox(cells, charts=CHARTS, distortion=DISTORTION)
+                charts = CHARTS[0] * CHARTS[1] * CHARTS[2]
+                yield kind, "1", count, HeatedBox(cells, cuts=(1, 1, count), distortion=DISTORTION)
+                yield kind, str(charts), count, HeatedBox(cells, charts=CHARTS, distortion=DISTORTION)
                 continue
-            for cut in self.cuts:
-                pieces = CUTS[cut]
-                twice = pieces if pieces.count(1) == 2 else CUTS["z"]  # pieces are dealt out along z
-                grown = triple(n * m for n, m in zip(cells, twice, strict=True))
-                yield kind, cut, HeatedBox(grown if kind == "weak" else cells, cuts=pieces)
+            known = set[HeatedBox]()
+            for name in self.cuts:
+                cut = pieces(count, CUTS[name])
+                growth = {"strong": (1, 1, 1), "weak": cut if self.growth == 2 else pieces(count, CUTS["xyz"])}[kind]
+                whole = triple(n * m for n, m in zip(cells, growth, strict=True))
+                if any(n % m for n, m in zip(whole, cut, strict=True)):
+                    raise BadInput(
+                        f"--counts {count}: {times(whole)} cells cannot be cut into {times(cut)} equal pieces;"
+                        " give --cells that can"
+                    )
+                box = HeatedBox(whole, cuts=cut)
+                if box not in known:
+                    known.add(box)
+                    yield kind, name, count, box
 
 
 @dataclass(frozen=True)
 class MarchTiming(PassTiming):
     """Measures on the processes of a team."""
 
-    def of(self, halos: Halos) -> MarchTiming:
-        """The same with halos that go in this way. Between GPUs whatever has a channel of its own is packed."""
-        if halos == "direct" or self.team.device == "cpu":
-            return self
-        channel = "local" if len(self.team.places) == 1 else "ucx"
-        return replace(self, conditions=replace(self.conditions, channel=channel))
-
     def prepared(self, box: HeatedBox, blocks: int) -> RunSetup:
-        """A box on so many devices: its grid takes long. Raises BadInput where there is no such case."""
-        return RunSetup(box.case(self.precision), (1, 1, blocks), device=self.team.device)
+        """A box on so many devices: its grid takes long. Raises BadInput where there is no such case, or the memory is
+        not enough.
+        """
+        setup = RunSetup(box.case(self.precision), (1, 1, blocks), device=self.team.device)
+        check_memory(self.team, setup)
+        return setup
 
     def measure(self, name: str, setup: RunSetup, overlap: Overlap) -> dict[str, Any]:
         """A row of a table."""
@@ -127,35 +151,43 @@ class MarchTiming(PassTiming):
 
 
 def measure_ssspnt(
-    request: Request, cells: Triple | None, sharing: Sharing, conditions: TimingConditions
+    request: Request, sizes: Sequence[Triple], sharing: Sharing, conditions: TimingConditions, price: float | None
 ) -> dict[str, Any]:
-    """A row for one device, and one for each way in which two share its box, for each kind of halos and overlap; with
-    `efficiency` against one device, the metric of W. Xue and C. J. Roy (2020), Eq. 6, what they measured, and what was
-    aimed at.
+    """A row for one device, and one for each way in which several share its box, for each size, way of halos and
+    overlap; with `efficiency` against one device, the metric of W. Xue and C. J. Roy (2020), Eq. 6, what they measured,
+    and what was aimed at.
 
-    Raises BadInput where there are fewer than two GPUs, or halos cannot go as they are to.
+    Raises BadInput where there are too few GPUs, or halos cannot go as they are to.
     """
     with open_team(request) as team:
-        gpu, timing, size = team.device == "gpu", MarchTiming(team, conditions), cells or CELLS[team.device]
-        if not gpu and "packed" not in sharing.halos:
+        gpu, timing = team.device == "gpu", MarchTiming(team, conditions)
+        if not gpu and set(sharing.halos) == {"direct"}:
             raise BadInput("--halos direct: between CPUs all halos are packed; use packed, or --device gpu")
         if gpu and "packed" in sharing.halos and len(team.places) > 1 and (problem := channel_problem("ucx")):
             raise BadInput(f"--halos packed: {problem}; give --workers 1, or --halos direct")
-        ways = [halos for halos in sharing.halos if gpu or halos == "packed"]
-        rows, alone = list[dict[str, Any]](), dict[float, dict[str, Any]]()
-        for kind, cut, box in sharing.boxes(size):
-            bent = box.distortion
-            if bent not in alone:
-                row = timing.measure("one", timing.prepared(HeatedBox(size, distortion=bent), 1), "none")
-                alone[bent] = {**row, "kind": kind if bent else "-", "cut": "1" if bent else "-", "halos": "-"}
-                rows.append(alone[bent])
-            setup = timing.prepared(box, 2)
-            for halos, overlap in product(ways, conditions.overlaps):
-                row = timing.of(halos).measure(overlap, setup, overlap)
-                rows.append({**row, "kind": kind, "cut": cut, "halos": halos})
-        rows = [_compared(row, alone[DISTORTION if row["kind"] == "charts" else 0.0]) for row in rows]
-        aims = list(goals(rows)) if gpu else []
-        return {**describe(team, timing.precision, rows), "results": rows, "paper": list(paper()), "goals": aims}
+        ways = [halos for halos in sharing.halos if gpu or halos != "direct"]
+        rows = [row for size in sizes or [CELLS[team.device]] for row in _rows(timing, sharing, ways, size)]
+        rows = [{**row, "cells_per_dollar": dollars(row, price)} for row in rows]
+        aims = list(goals(rows)) if gpu and len(sizes) < 2 else []
+        about = {**describe(team, timing.precision, rows), "price": price, "growth": sharing.growth}
+        return {**about, "results": rows, "paper": list(paper()), "goals": aims}
+
+
+def _rows(timing: MarchTiming, sharing: Sharing, ways: Sequence[Halos], cells: Triple) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a size: one device first, of distorted cells, too, where charts are asked for."""
+    alone = dict[float, dict[str, Any]]()
+    for kind, cut, count, box in sharing.boxes(cells):
+        bent = box.distortion
+        if bent not in alone:
+            row = timing.measure("one", timing.prepared(HeatedBox(cells, distortion=bent), 1), "none")
+            alone[bent] = {**row, "kind": kind if bent else "-", "cut": "1" if bent else "-", "halos": "-"}
+            yield _compared(alone[bent], alone[bent])
+        if count > 1:
+            setup = timing.prepared(box, count)
+            for halos, overlap in product(ways, timing.conditions.overlaps):
+                one = replace(timing, conditions=with_halos(timing.conditions, halos, timing.team))
+                row = one.measure(overlap, setup, overlap)
+                yield _compared({**row, "kind": kind, "cut": cut, "halos": halos}, alone[bent])
 
 
 def _compared(row: dict[str, Any], alone: dict[str, Any]) -> dict[str, Any]:

@@ -57,4 +57,6 @@ def shared_columns(row: Result) -> Columns:
         "Gcell/s": number(row["cells_per_second_per_block"] * row["blocks"] / 1e9),
         "ssspnt": number(row["ssspnt"]),
         "efficiency": share(row["efficiency"]),
+        "nJ": number((joules := row.get("joules_per_cell")) and joules * 1e9),
+        "Gcell/$": number((bought := row.get("cells_per_dollar")) and bought / 1e9),
     }

@@ -57,14 +57,11 @@ class BubbleOptions:
     tolerance: Tolerance = 1e-6
     steps: Annotated[int, typer.Option(min=1, help="Steps that are timed, from rest.")] = 20
     price: Price = None
-    watts: Annotated[
-        float | None, typer.Option(min=0.0, help="What all blocks take together, where nobody counts their energy.")
-    ] = None
 
     def bubble(self, settings: list[str]) -> Bubble:
         """The case with these and other settings."""
         pressure = Pressure(self.solver, None, None if self.solver == "fft" else self.tolerance)  # that one is direct
-        return Bubble(pressure, self.steps, self.price, self.watts, self.method, tuple(settings))
+        return Bubble(pressure, self.steps, self.price, self.method, tuple(settings))
 
 
 @dataclass(frozen=True)

@@ -43,13 +43,12 @@ SCHEMES: Mapping[str, tuple[str, ...]] = {  # ways to carry momentum, with what 
 @dataclass(frozen=True)
 class Bubble:
     """The case to measure: its solver, other `settings` of it (`table.key=VALUE`), the method for the interface, the
-    `steps` that are timed, the price of a device-hour, and the `watts` that all blocks take where nobody counts them.
+    `steps` that are timed, and the price of a device-hour.
     """
 
     pressure: Pressure
     steps: int = STEPS
     price: float | None = None
-    watts: float | None = None
     method: str = "levelset"
     settings: tuple[str, ...] = ()
 

@@ -63,9 +63,9 @@ class BubbleTiming(PassTiming):
         row = self.row(name, setup.partition, reports, transports)
         state = {name: reports[0][name] for name in (*STATE, *(SOLVED if solved else ()))}
         check_state(state, "bubble", cells)
-        if row["joules_per_cell"] is None and self.bubble.watts is not None:
+        if row["watts"] is not None:
             seconds = state["initialisation_seconds"] / state["steps"] + row["seconds"]
-            row["joules_per_cell"] = self.bubble.watts * seconds / setup.grid.box.volume
+            row["joules_per_cell"] = row["watts"] * seconds / setup.grid.box.volume
         spent = costs(setup, row, state["rounds"], self.bubble.price)
         memory = needed(self.team, setup) * len(setup.partition) / setup.grid.box.volume
         return {**row, "cells": list(cells), **state, **spent, **_rest(setup, job.rest, row, state), "memory": memory}
@@ -201,7 +201,7 @@ def described(timing: BubbleTiming, rows: list[dict[str, Any]]) -> dict[str, Any
         "tolerance": bubble.pressure.tolerance,
         "settings": list(bubble.settings),
         "price": bubble.price,
-        "watts": bubble.watts,
+        "watts": timing.conditions.watts,
     }
 
 

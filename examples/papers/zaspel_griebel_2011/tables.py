@@ -156,9 +156,6 @@ def solved(result: Result) -> str:
 def _lines(result: Result) -> list[tuple[str, str]]:
     """The meaning of the columns."""
     row, lines = result["results"][0], about(result)
-    if result["gpu"] is None and result["watts"] is not None:
-        lines = [line for line in lines if line[0] != "nJ"]
-        lines.append(("nJ", f"energy per cell and step at {result['watts']:g} W"))
     lines += [("", "of what is told of energy the first state is a part, of speed it is not")] * any(
         label == "nJ" for label, _ in lines
     )

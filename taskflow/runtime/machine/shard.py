@@ -51,7 +51,7 @@ class Shard:
         self.instances = Instances(partition, block, device)
         if mapper.debug:
             self.instances.poison()
-        self.transfers = Transfers(channel, device, self.instances, patience)
+        self.transfers = Transfers(channel, device, self.instances, patience, mapper.staging)
         self.roles = Roles.of(tuple(partition.fields))
         self.scalars = Scalars(device, self.lanes[0], self._wait)
         self._fold = BlockReducer(channel, len(partition))
@@ -218,6 +218,8 @@ class Shard:
     def _neighbourhood(self, channel: Channel) -> Neighbourhood | HostNeighbourhood | None:
         """Return the blocks whose memory this one can access, or None. On a GPU a single block has its own."""
         alone = len(self.partition) == 1
+        if self.mapper.staging != "device" and not alone:
+            return None
         if self.device.kind == "cpu":
             if alone or self.lanes[0].asynchronous or not share_process(channel, self.gather):
                 return None

@@ -73,6 +73,14 @@ class Device(ABC):
         """Return the values in host memory: the array itself if it is there."""
 
     @abstractmethod
+    def host_buffer(self, nbytes: int) -> np.ndarray:
+        """Return bytes in host memory that the device copies from and to without the host."""
+
+    @abstractmethod
+    def move(self, target: int, source: int, nbytes: int, stream: Any) -> None:
+        """Copy bytes between addresses in memory of the device or the host, after all work on the stream."""
+
+    @abstractmethod
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
         """Copy the values of the array after this thread's enqueued work. The result returns the copy in host memory
         once, from any thread, while the device continues.
@@ -110,6 +118,12 @@ class Cpu(Device):
 
     def to_host(self, array: Array) -> np.ndarray:
         return np.asarray(array)
+
+    def host_buffer(self, nbytes: int) -> np.ndarray:
+        return self.allocate((nbytes,), "u1")
+
+    def move(self, target: int, source: int, nbytes: int, stream: Any) -> None:
+        ctypes.memmove(target, source, nbytes)
 
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
         copy = np.array(array)
@@ -160,6 +174,15 @@ class Gpu(Device):
             return np.asarray(compact.get())
         self.xp.cuda.get_current_stream().synchronize()
         return self._copier.fetch(compact)
+
+    def host_buffer(self, nbytes: int) -> np.ndarray:
+        import cupyx
+
+        return cupyx.empty_pinned((nbytes,), np.uint8)
+
+    def move(self, target: int, source: int, nbytes: int, stream: Any) -> None:
+        runtime = self.xp.cuda.runtime
+        runtime.memcpyAsync(target, source, nbytes, runtime.memcpyDefault, stream.ptr)
 
     def hold(self, array: Array) -> Callable[[], np.ndarray]:
         """Keep the copy on the GPU until it is requested, if it has room. Allocates nothing later."""

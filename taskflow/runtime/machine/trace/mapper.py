@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
+from taskflow.runtime.machine.trace.staging import Staging
 from taskflow.runtime.regions import Partition
 from taskflow.runtime.tasks import AllReduce, Claim, Compute, Grant, Launch, Message, Node, Receive, Refresh, Send
 
@@ -31,13 +32,15 @@ class Mapper:
     - `full`: edges, packing and unpacking have a separate stream (4.2.3).
     - `auto`: each stretch of a program is timed in every way, and then done in the best.
 
-    Launches of the tasks named in `whole` are not cut into edge and middle.
+    Launches of the tasks named in `whole` are not cut into edge and middle. With a `staging` in host memory no message
+    is copied directly: this measures what other ways gain.
     """
 
     overlap: Overlap = "auto"
     cache: int = 32 << 20  # bytes in flight in chained launches of a CPU block; 0: no chains
     graphs: bool = True  # record passes on a GPU as CUDA graphs
     whole: frozenset[str] = frozenset()
+    staging: Staging = "device"
     debug: bool = False  # invalid ghost cells are NaN, and blocks compare their programs at every pass
 
     def ways(self, *, alone: bool, streams: bool) -> list[Mapper]:

@@ -8,8 +8,8 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from taskflow.runtime.machine.channel import Channel, Deadline, Pending
 from taskflow.runtime.machine.device import Call, Device, Event, Lane
-from taskflow.runtime.machine.kernel import copiers
 from taskflow.runtime.machine.kernel.instance import Array, Instances
+from taskflow.runtime.machine.trace.staging import STAGINGS, MessageBuffer, Staging
 from taskflow.runtime.regions import Copy, Field
 from taskflow.runtime.tasks import Message
 
@@ -26,11 +26,14 @@ class Transfers:
     unpacked.
     """
 
-    def __init__(self, channel: Channel, device: Device, instances: Instances, timeout: float) -> None:
+    def __init__(
+        self, channel: Channel, device: Device, instances: Instances, timeout: float, staging: Staging = "device"
+    ) -> None:
         self.channel, self.device, self.instances, self.timeout = channel, device, instances, timeout
+        self._staging = STAGINGS[staging]
         self._sequence: dict[tuple[int, int], int] = defaultdict(int)
         self._keys: dict[tuple[Message, int], Key] = {}  # cached: a small message takes microseconds in total
-        self._buffers: dict[Key, Array] = {}
+        self._buffers: dict[Key, MessageBuffer] = {}
         self._pending: dict[Key, Pending] = {}
         self._copies: dict[Hashable, list[Call]] = {}
 
@@ -50,7 +53,8 @@ class Transfers:
             mine, pairs = self.instances, list[tuple[Array, Array]]()
             for name, copy, part in self._parts(message, slot):
                 pairs.append((part, mine.source(name, copy)) if packs else (mine.target(name, copy), part))
-            copies = self._copies[key] = copiers(self.device, pairs, lane)
+            buffer = self._buffers[self._key(message, slot)]
+            copies = self._copies[key] = self._staging.copies(self.device, pairs, buffer, lane, packs=packs)
         return copies
 
     def send(self, message: Message, slot: int, ready: Event | None) -> None:
@@ -58,14 +62,14 @@ class Transfers:
         if ready is not None:
             ready.synchronize()
         key = self._key(message, slot)
-        self._pending[key] = self.channel.send(message.target, self._number(message), self._buffers[key])
+        self._pending[key] = self.channel.send(message.target, self._number(message), self._buffers[key].outer)
 
     def post(self, message: Message, slot: int, unpacked: Event | None = None) -> None:
         """Post the receive of the message, once the previous content of its buffer has been unpacked."""
         if unpacked is not None:
             unpacked.synchronize()
         key = self._key(message, slot)
-        self._pending[key] = self.channel.receive(message.source, self._number(message), self._buffers[key])
+        self._pending[key] = self.channel.receive(message.source, self._number(message), self._buffers[key].outer)
 
     def finish(self, message: Message, slot: int) -> None:
         """Wait until the message has arrived, or until the previous send from its buffer has been taken."""
@@ -85,7 +89,7 @@ class Transfers:
 
     @property
     def nbytes(self) -> int:
-        return sum(buffer.nbytes for buffer in self._buffers.values())
+        return sum(buffer.inner.nbytes for buffer in self._buffers.values())
 
     def _number(self, message: Message) -> int:
         return self._sequence[message.source, message.target] + message.number
@@ -94,11 +98,11 @@ class Transfers:
         """Yield each copy of the message with its part of the buffer, as an array in the shape of its cells."""
         key, start = self._key(message, slot), 0
         if key not in self._buffers:
-            self._buffers[key] = self.device.allocate((key[3],), "u1")
+            self._buffers[key] = self._staging.buffer(self.device, key[3])
         for name, copy in message.copies:
             dtype, shape = self.instances.dtype(name), self.instances.fields[name].shape(copy.target_box)
             nbytes = math.prod(shape) * dtype.itemsize
-            yield name, copy, self._buffers[key][start : start + nbytes].view(dtype).reshape(shape)
+            yield name, copy, self._buffers[key].inner[start : start + nbytes].view(dtype).reshape(shape)
             start += _aligned(nbytes)
 
     def _key(self, message: Message, slot: int) -> Key:
