@@ -77,6 +77,8 @@ def gpus(results: Sequence[Result]) -> ReportTable:
         rows: dict[Any, Any] = {}
         for row in result["results"]:
             kind = row.get("shape"), row["blocks"], times(row["cells_per_block"])
+            if row["workers"] < row["blocks"]:
+                continue  # in the table of the study
             if kind not in rows or _mean(row["seconds"]) < _mean(rows[kind]["seconds"]):
                 rows[kind] = row
         for (shape, blocks, cells), row in rows.items() if any(blocks > 1 for _, blocks, _ in rows) else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from docs.performance.table import ReportTable, results_of, rows_of, share, shown
-from taskflow.bench.tables import Result, decided
+from taskflow.bench.tables import Result, arranged
 from taskflow.common.units import times
 
 
@@ -24,7 +24,7 @@ def campaign(results: Sequence[Result]) -> ReportTable:
             "nJ per cell-step": shown(row["joules_per_cell"], 1e9, "{:.0f}".format),
             "10^12 cell-steps per dollar": shown(row["cells_per_dollar"], 1e-12),
         }
-        overlap = "" if alone else f"{row['name']}{decided(row)}"
+        overlap = "" if alone else arranged(row)
         table.put((row["shape"], times(row["cells_per_block"]), str(row["blocks"]), overlap), columns, result)
     return table
 

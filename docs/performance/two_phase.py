@@ -8,7 +8,7 @@ from typing import Any
 
 from docs.performance.table import ReportTable, results_of, rows_of, share, shown
 from examples.papers.zaspel_griebel_2011.tables import of_copy, tolerance
-from taskflow.bench.tables import Result, decided, where
+from taskflow.bench.tables import Result, arranged, where
 from taskflow.common.units import times
 
 SEED = (256, 256, 128)  # cells of the benchmark
@@ -41,7 +41,7 @@ def _of_solver(setting: str) -> bool:
 
 def overlap(row: Row) -> str:
     """Return how messages are overlapped; nothing for one block."""
-    return "" if row["blocks"] == 1 else f"{row['name']}{decided(row)}"
+    return "" if row["blocks"] == 1 else arranged(row)
 
 
 def in_order(labels: tuple[str, ...]) -> Any:

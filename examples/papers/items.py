@@ -118,9 +118,9 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a row; those of the table `parts` as `parts.NAME`."""
-    parts = row.get("parts")
-    return dict(row) | ({f"parts.{name}": value for name, value in parts.items()} if isinstance(parts, dict) else {})
+    """Return the entries of a row; those of its tables as `TABLE.NAME`."""
+    tables = {key: table for key, table in row.items() if isinstance(table, dict)}
+    return dict(row) | {f"{key}.{name}": value for key, table in tables.items() for name, value in table.items()}
 
 
 def _source(name: str) -> str:

@@ -18,7 +18,7 @@ Pairs = Sequence[tuple[Array, Array]]
 
 
 class MessageBuffer(NamedTuple):
-    """Bytes of a message: those that cells are copied from or to, and those that the channel carries."""
+    """Bytes of a message: `inner` ones that cells are copied from or to, `outer` ones that the channel carries."""
 
     inner: Array
     outer: Array
@@ -82,6 +82,6 @@ def rows_of(target: Array, source: Array) -> np.ndarray:
 
 
 def _move(device: Device, rows: np.ndarray, lane: Lane, keep: object) -> None:
-    """Copy target, source and bytes of each row; `keep` is what they are of."""
+    """Copy between the addresses of each row: target, source, bytes. `keep` holds their memory."""
     for target, source, nbytes in rows.tolist():
         device.move(target, source, nbytes, lane.stream)
