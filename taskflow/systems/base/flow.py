@@ -101,11 +101,13 @@ class FlowMeasures:
             numbers |= {f"nusselt_{face}": value for face, value in monitor.nusselt(scalars).items()}
         if model.obstacles:
             bodies = model.obstacles.measured(scalars)
-            if self.driven:
+            if self.driven and (stored := model.stored_forces):
+                means = stored.means(scalars)
                 uniform = model.driving.uniform(scalars, model.fluid)
                 force = [a + keeping.get(f"force_{axis}", 0.0) for axis, a in zip("xyz", uniform, strict=True)]
                 for name, body in self.driven.items():
-                    bodies[name] = body.completed(bodies[name], tick.time, tick.dt, force)
+                    driven = [a + b for a, b in zip(force, means[name], strict=True)]
+                    bodies[name] = body.completed(bodies[name], tick.time, tick.dt, driven)
             numbers["bodies"] = bodies
         return numbers | monitor.integrals(scalars) | monitor.means(scalars)
 
