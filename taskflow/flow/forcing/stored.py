@@ -96,7 +96,7 @@ class StoredForces:
         return tuple(force for force in self.forces if force.on in FACE)
 
     def _times(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """Return the start of the step before the last one, and those of the stages of the last one."""
+        """Return the start of the last step but one, and the starts of the last step's stages."""
         starts = [scalars.get(f"begins{ending}", 0.0) for ending in self.scheme.endings]
         names, ratio = self.scheme.names[0], self._ratios(scalars)[0]
         before = starts[0] - scalars[names["dt"]] / ratio if ratio else starts[0]

@@ -30,6 +30,7 @@ from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.systems.base.expressions import derived, derived_metadata, initial_forces, unlike
+from taskflow.systems.base.forcing_rates import cautions
 from taskflow.systems.base.given import GivenRanges, coarse, given
 from taskflow.systems.base.onset import Causes
 from taskflow.systems.base.physics import conditions, physics, sides_described, turbulence_described
@@ -269,8 +270,7 @@ class FlowSystem(System):
         if sim.case.forcing:
             with suppress(BadInput):  # the step size may be unknown yet
                 dt = self.clock.limit.longest(self.advective_rate, self.diffusive_rates)
-                for force in initial_forces(sim.case, sim.grid):
-                    warnings += force.cautions(dt, self.model.scheme)
+                warnings += cautions([*initial_forces(sim.case, sim.grid)], dt, self.model.scheme)
         return tuple(warnings)
 
     def rows(self, cost: StepCost) -> Iterator[Row]:
