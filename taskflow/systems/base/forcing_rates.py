@@ -1,8 +1,8 @@
 """The rates at which forces given by formulas make fields relax, oscillate or grow at the start, and whether steps can
 follow them.
 
-They are eigenvalues of the matrix dF/dq of forces by the fields that they act on: forces may act on a common field, or
-each on the field of another one, as in a rotation or a chain of reactions.
+They are eigenvalues of the matrix dF/dq, the derivatives of all forces by all forced fields: several forces may act on
+one field, and a force may read the fields of others, as in a rotation or a chain of reactions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ALONE, TOGETHER = ("it relaxes", "it turns", "it makes"), ("they relax", "they t
 
 @dataclass(frozen=True)
 class ForcingRates:
-    """Largest rates of relaxation, growth and, in radians per time, oscillation; 0 if unknown."""
+    """Largest rates of relaxation, growth and, in radians per time, oscillation. Unknown rates are 0."""
 
     relaxation: float = 0.0
     growth: float = 0.0
