@@ -16,6 +16,7 @@ from taskflow.flow.boundaries.sides import open_sides
 from taskflow.flow.closures.eddy_viscosity import Turbulence
 from taskflow.flow.forcing.driving import NO_DRIVING, Driving, Setting, buoyancy_frequency
 from taskflow.flow.forcing.field_force import FieldForce, stage_times
+from taskflow.flow.forcing.stored import StoredForces
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.model import VELOCITY, Ends, Model
 from taskflow.flow.operators.momentum import CENTRAL, Buoyancy, Fluid
@@ -93,6 +94,11 @@ class FlowModel(Model):
     def setting(self) -> Setting:
         """The box, grid, fluid and bodies that driving forces act on."""
         return Setting(self.staggered.box, self.grid, self.fluid, self.obstacles)
+
+    @property
+    def stored_forces(self) -> StoredForces | None:
+        """The means over bodies of forces given by formulas, or None without bodies."""
+        return StoredForces(self.forces, self.obstacles, self.scheme) if self.obstacles else None
 
     def ends(self, name: str) -> Ends:
         """Return "ghost", or with open sides "sides", for prognostic fields, "nearest" for `NEAREST`, else "linear"."""

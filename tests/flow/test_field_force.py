@@ -11,8 +11,9 @@ from taskflow.cases import Case
 from taskflow.cases.formulas.field_expression import FieldExpression
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE, forced
+from taskflow.flow.forcing.stored import ForcedBody, stored_force
 from taskflow.runs.state.setup import RunSetup
-from taskflow.runtime.tasks import Roles, record
+from taskflow.runtime.tasks import Roles, record, reduced
 from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand, variant
 from tests.flows import Flow, compute, orders
 from tests.reference import Shifted
@@ -81,6 +82,36 @@ def test_a_force(on, real, stretched, device):
         for name, gain in gains.items():
             error = np.abs(hand.values(name) - (before[name] + gain)).max() / max(1.0, np.abs(gain).max())
             assert error < UNEVEN[real], (name, bounded)
+
+
+@pytest.mark.parametrize(("on", "real"), [
+    ("u", "f8"), pytest.param("v", "f8", marks=pytest.mark.slow), pytest.param("w", "f4", marks=pytest.mark.slow),
+])  # fmt: skip
+def test_the_force_on_what_a_body_stores(on, real, device):
+    """The sums over its closed faces, with no force beyond a box and where the formula is not finite."""
+    expression, walls = FieldExpression(SOURCE, FIELDS), (True, False, True)
+    grid, at, axis = grid_of((7, 5, 6), walls, stretched=True), FACE[on], "uvw".index(on)
+    task = stored_force(expression.formula, on, ORIGIN)
+    hand = ByHand(grid.cells, walls, real, **device).fill(task.fields)
+    hand.scalars["time"], random = TIME, np.random.default_rng(2)
+    for name, highest in (("solid", 128), ("owner", 3)):
+        hand.fields[name] = random.integers(0, highest, hand.fields[name].shape).astype("u1")
+    named = {name: hand.shifted(f"field_{name}")[0] for name in FIELDS}
+    values = {name: brought(q, FACE.get(name, "c"), at, grid) for name, q in named.items()}
+    x, y, z = grid.points(at, grid.box)
+    F = np.broadcast_to(expression(x, y, np.abs(z), TIME, values), hand.values("solid").shape)
+    hand.fields["field_T"][random.random(hand.fields["field_T"].shape) < 0.1] = np.nan
+    F = np.where(np.isnan(brought(hand.shifted("field_T")[0], "c", at, grid)), np.nan, F)
+    k, j, i = np.indices(F.shape)
+    mine = (hand.values("owner") == 2) & (hand.values("solid") & (64 | 1 << 2 * axis) > 0)
+    dx, dy, dz = (grid.extents(at, a, 0, grid.cells[a]) for a in range(3))
+    volume = np.where(mine, dz[:, None, None] * dy[:, None] * dx, 0.0)
+    acts = (i >= 1) & (i < 6) & (j < 4) & (k >= 2) & np.isfinite(F)
+    body = ForcedBody(2, (1.0, 0.0, 2.0), (6.0, 4.0, 6.0))
+    hand.run(hand.launch(task, {"grid": grid.constants, "body": body}))
+    expected = np.where(acts, volume * F, 0.0).sum(), volume.sum()
+    assert np.count_nonzero(mine & ~np.isfinite(F)) > 3
+    assert [*reduced(hand.scalars, "drive")] == pytest.approx(expected, rel=100 * UNEVEN[real])
 
 
 def test_solid_cells_keep_their_value(device):

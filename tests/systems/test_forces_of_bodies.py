@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import j1
 
 from taskflow.cases import Case
 from taskflow.systems.bodies import Bodies
@@ -22,6 +23,7 @@ FORMULA = {"name": "formula", "type": "implicit", "inside": f"(x-0.47)**2 + (z-0
 STIRRED = {"velocity": ["0.5+0.3*sin(2*pi*z)", 0, "0.2*cos(2*pi*x)"]}
 STRETCHED = {"x": {"faces": (0.5 + 0.5 * np.sinh(np.linspace(-1, 1, CELLS + 1)) / math.sinh(1)).tolist()}}
 ROUND = 1 - math.pi * R * R
+TWO = 1 - 0.37 * 0.28 - 0.1 * 0.2 + 0.03 * 0.15
 FLAGGED, IMMERSED = ({"bodies": {"treatment": kind}} for kind in ("flagged", "immersed"))
 RK3 = {"time": {"step": 0.002, "steps": 3, "scheme": "rk3"}}
 
@@ -69,7 +71,7 @@ def balance(made: Case, force: float = 1.0) -> float:
     ([ROD], {**FLAGGED, "body": {"force": ["1+0*t", 0, 0]}}, ROUND),
     ([BOX], {**IMMERSED, "body": {"bulk_velocity": {"x": 1.0}}}, 1 - 0.37 * 0.28),
     ([BOX], {**FLAGGED, **RK3, "body": {"bulk_velocity": {"x": 1.0}}}, 1 - 0.37 * 0.28),
-    ([BOX, EDGE], IMMERSED, 1 - 0.37 * 0.28 - 0.1 * 0.2 + 0.03 * 0.15),
+    ([BOX, EDGE], IMMERSED, TWO),
     ([FORMULA], FLAGGED, ROUND),
     ([ROD | {"centre": [0.0, 0, 0.97]}], IMMERSED, ROUND),
 ])  # fmt: skip
@@ -91,6 +93,31 @@ def test_forces_and_change_of_momentum_are_a_drive_that_varies(tables, motion, s
     drive = (after - before) / 0.002
     assert abs(drive / THICK - math.cos(300 * 0.004)) > 0.1, "it is not the force at one time"
     assert balance(made, drive / THICK) == pytest.approx(ROUND * THICK, rel=1e-8)
+
+
+@pytest.mark.parametrize(("obstacles", "tables", "fluid", "within"), [
+    ([BOX, EDGE], IMMERSED, TWO, 2e-5), ([BOX, EDGE], {**FLAGGED, **RK3}, TWO, 2e-5),
+    ([ROD | STILL], IMMERSED, ROUND, 1e-8),
+])  # fmt: skip
+@pytest.mark.fast("obstacles1-*")
+def test_forces_given_by_formulas_drive_the_fluid_and_not_the_bodies(obstacles, tables, fluid, within):
+    """They are linear in time, so that what a step applies is the force in its middle."""
+    forcing = [{"on": "u", "expression": "0.5"}, {"on": "u", "expression": "50*t"}]
+    made = case(obstacles, **tables, body={"force": [0.3, 0, 0]}, forcing=forcing)
+    assert 0.3 * balance(made) == pytest.approx((0.3 + 0.5 + 50 * 0.005) * fluid * THICK, rel=within)
+
+
+@pytest.mark.parametrize("cells", [16, 32])
+@pytest.mark.parametrize("motion", [{}, STILL])
+@pytest.mark.fast("motion0-16")
+def test_a_force_that_varies_in_space_drives_the_fluid(cells, motion):
+    """Its integral over the rod is known: 2 pi R J1(k R) sin(k x) / k."""
+    k = 2 * math.pi
+    force = {"on": "u", "expression": "1 + 0.5*sin(2*pi*x)"}
+    made = case([ROD | motion], **IMMERSED, forcing=[force], body={"force": [1e-3, 0, 0]},
+                grid={"cells": [cells, 1, cells], "lengths": [1.0, THICK, 1.0]})  # fmt: skip
+    rod = math.pi * R * R + 0.5 * 2 * math.pi * R * j1(k * R) * math.sin(k * 0.47) / k
+    assert 1e-3 * balance(made) == pytest.approx((1 - rod + 1e-3 * ROUND) * THICK, rel=1e-3)
 
 
 @pytest.mark.parametrize("treatment", ["flagged", "immersed"])

@@ -15,6 +15,7 @@ from taskflow.common.rows import Row
 from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.expressions import initial_forces
+from tests.flows import compute
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -141,6 +142,42 @@ def test_a_growth_that_steps_cannot_follow_is_told(time, words):
     if words:
         assert cautions[0].endswith(words)
         assert "at the start it makes u grow at a rate of 20" in cautions[0]
+
+
+@pytest.mark.parametrize(("rates", "scheme", "words"), [
+    (("40*v", "-40*u"), "ab2", "they turn u, v at a rate of 40, and steps of 0.02 are stable up to 25"),
+    (("20*v", "-20*u"), "ab2", None),
+    (("80*v", "-80*u"), "rk3", None),
+    (("90*v", "-90*u"), "rk3", "they turn u, v at a rate of 90, and steps of 0.02 are stable up to 86.5"),
+    (("30*v", "30*u"), "ab2", "they make u, v grow at a rate of 30, which steps of 0.02 cannot follow"),
+    (("-30*(u - v)", "30*(u - v)"), "ab2", "they relax u, v at a rate of 60, and steps of 0.02 are stable up to 50"),
+    (("30*v", "0.1*u"), "ab2", None),
+])  # fmt: skip
+def test_forces_on_each_other_are_judged_together(rates, scheme, words):
+    """A rotation, a growth and an exchange, which no force has alone."""
+    forces = [{"on": name, "expression": rate} for name, rate in zip("uv", rates, strict=True)]
+    cautions = RunSetup(case(*forces, time={"steps": 6, "step": 0.02, "scheme": scheme}), (1, 1, 1)).system.warnings
+    assert len(cautions) == (words is not None), cautions
+    if words:
+        assert cautions[0].startswith(f"forcing, all expressions together: at the start {words}")
+
+
+def test_forces_on_one_field_add_up_where_both_act():
+    halves = [{"on": "u", "expression": "-30*u", "box": [[low, 0, 0], [low + 0.9, 1, 1]]} for low in (0, 1)]
+    whole = {"on": "u", "expression": "-30*(u - 1)"}
+    assert RunSetup(case(*halves), (1, 1, 1)).system.warnings == ()
+    assert "they relax u at a rate of 60" in RunSetup(case(halves[1], whole), (1, 1, 1)).system.warnings[0]
+
+
+@pytest.mark.parametrize(("rate", "grows"), [(10, False), (40, True)])
+def test_a_rotation_grows_that_steps_cannot_follow(rate, grows):
+    """The flow that the warning is about: 40 steps of 0.02 with `ab2`."""
+    forces = [{"on": "u", "expression": f"{rate}*v"}, {"on": "v", "expression": f"-{rate}*u"}]
+    made = case(*forces, initial={"velocity": [1.0, 0.0, 0.0]}, time={"steps": 40, "step": 0.02},
+                boundaries={"x": "periodic", "y": "periodic", "z_min": "slip", "z_max": "slip"})  # fmt: skip
+    flow = compute(made)
+    speed = np.hypot(flow["u"].mean(), flow["v"].mean())
+    assert speed > 1000 if grows else speed < 1.1
 
 
 def test_check_says_it():

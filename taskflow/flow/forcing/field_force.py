@@ -26,7 +26,8 @@ TASK {name}(Range range, InOut h, InOut q_new OPTIONAL(q_faces){fields}, In64 dt
   const AdamsBashforth scheme(dt, ratio);{now}
   for_cells(range, CELL(c) {{
 {values}
-    const real F = ({kept}) ? real(0) : real({text});
+    const double rate = {text};
+    const real F = ({kept}) ? real(0) : real(rate);
     const real H = h[c] + F, next = q_new[c] + scheme.gain(F);
     loaded();
     h[c] = H, q_new[c] = next;
@@ -51,14 +52,16 @@ def forced(formula: Formula, on: str, origin: Vector, *, bounded: bool) -> Task:
     """Return the task that adds F to u, v, w or a quantity in cells. The same formula gives the same task.
 
     h += F, q_new += dt (1 + ratio/2) F, after the equation of the stage, so that h = H. If `bounded`, q += part dt F. F
-    = 0 on walls and closed faces and in solid cells, by the flags in `q_faces`.
+    = 0 on walls, in solid cells, and on closed faces where it is not finite, by the flags in `q_faces`. Bodies take the
+    momentum of their closed faces (see `stored`).
     """
     at: Location = FACE.get(on, "c")
     if at == "c":
         kept, flags = "is_kept(flags_of(q_faces, c))", ReadShort
     else:
         axis, flags = FACES.index(at), ReadByte
-        kept = f"({INDICES[axis]} == grid.first[{axis}]) | is_shut(flags_of(q_faces, c), {2 * axis})"
+        shut = f"is_shut(flags_of(q_faces, c), {2 * axis})"
+        kept = f"({INDICES[axis]} == grid.first[{axis}]) | ({shut} & (rate - rate != 0))"
     text, written = (BOUNDED, ("q",)) if bounded else (STEPPED, ("h", "q_new"))
     fields = {**dict.fromkeys(written, ReadWrite), "q_faces": flags | None}
     scalars = ("dt", *(() if bounded else ("ratio",)), *(("time",) if formula.timed else ()))

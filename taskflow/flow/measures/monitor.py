@@ -19,7 +19,7 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.surface_flux import FaceLayer, SurfaceFlux
 from taskflow.runtime.regions import difference
-from taskflow.runtime.tasks import Axis, Launch, Read, Reduce, Roles, facing, frame, task
+from taskflow.runtime.tasks import Axis, Derive, Launch, Read, Reduce, Roles, facing, frame, task
 
 TEXT = KERNELS / "monitor.cu"
 BELOW = facing(n=(-1, 0))  # the cells on both sides of a low face
@@ -95,12 +95,12 @@ class Monitor:
         """The sides and openings by key, without sides that openings cover entirely."""
         return {side.key: side for side in self.flow.sides}
 
-    def __call__(self, f: Roles) -> Iterator[Launch]:
+    def __call__(self, f: Roles) -> Iterator[Launch | Derive]:
         """Yield the launches for the monitored scalars.
 
         divergence, energy (sum), speed, change (since the previous stage), scalars of the model's `residual`,
         flux_x_min ..., total_NAME (sum) of passive scalars and derived fields, and scalars of bodies (see
-        `Obstacles.monitor`).
+        `Obstacles.monitor` and `StoredForces`).
         """
         flow, box = self.flow, self.flow.staggered.box
         cells = tuple(difference([box], flow.openings.in_bodies))
@@ -113,6 +113,8 @@ class Monitor:
             transport, bounded = flow.heat.transport if flow.heat else None, flow.heat is not None and flow.heat.bounded
             buoyancy = flow.buoyancy if flow.heat else None
             yield from flow.obstacles.monitor(f, flow.grid, flow.scheme, buoyancy, transport, bounded=bounded)
+        if stored := flow.stored_forces:
+            yield from stored(f, flow.grid)
         if flow.heat:
             nu_t, prandtl = (f.nu_t, flow.turbulence.prandtl) if flow.turbulence else (None, 1.0)
             for face in self.heated:

@@ -18,6 +18,7 @@ from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import (
     Axis,
     Components,
+    Derive,
     Launch,
     Read,
     ReadByte,
@@ -76,7 +77,7 @@ class PhaseMonitor(Monitor):
     phases: Phases
     surface: Surface = HALF
 
-    def __call__(self, f: Roles) -> Iterator[Launch]:
+    def __call__(self, f: Roles) -> Iterator[Launch | Derive]:
         yield from super().__call__(f)
         flow, box = self.flow, self.flow.staggered.box
         solid, numbers = f.solid if flow.obstacles else None, {"grid": flow.grid, "phases": self.phases}

@@ -111,12 +111,16 @@ async def _gathered(
     """Await the answer of `one` worker for all of them concurrently. A lost worker has a TimeoutError."""
     asked = {worker: asyncio.ensure_future(asyncio.wait_for(one(worker), LOADED)) for worker in workers}
     failures: dict[str, Any] = {}
-    while waiting := {worker: call for worker, call in asked.items() if worker not in failures and not call.done()}:
-        await asyncio.wait(waiting.values(), timeout=LOOK)
-        for worker, reason in heartbeats.lost(waiting).items():
-            if asked[worker].cancel():
-                failures[worker] = TimeoutError(reason)
-    answers = await asyncio.gather(*asked.values(), return_exceptions=True)
+    try:
+        while waiting := {worker: call for worker, call in asked.items() if worker not in failures and not call.done()}:
+            await asyncio.wait(waiting.values(), timeout=LOOK)
+            for worker, reason in heartbeats.lost(waiting).items():
+                if asked[worker].cancel():
+                    failures[worker] = TimeoutError(reason)
+        answers = await asyncio.gather(*asked.values(), return_exceptions=True)
+    finally:  # after a signal: the loop would print the error of a call that failed later
+        for call in asked.values():
+            call.cancel()
     return dict(zip(asked, answers, strict=True)) | failures
 
 

@@ -28,15 +28,13 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE, FieldForce
 from taskflow.flow.measures.derived import OF_GRADIENT, Derived
 from taskflow.flow.operators.formula import Formula
-from taskflow.flow.time.schemes import USUAL_CFL, TimeScheme
 from taskflow.output import FieldMetadata
 from taskflow.runtime.regions import Location, triple
 from taskflow.systems.base.pictures import FORMULAS, pictured
 from taskflow.systems.initial.fields import few, initial_profiles
 from taskflow.systems.initial.side_profiles import times_of
 
-SHARE = 1e-6  # of the size of the relaxing field: differences that give its rate
-SHORTEST = 4.0  # eigenvalue over diffusion number of the shortest waves, for which `TimeScheme.diffusion` is the limit
+Places = tuple[Any, Any, Any]  # coordinates that broadcast
 
 
 def derived(case: Case, grid: StaggeredGrid) -> Derived | None:
@@ -193,7 +191,8 @@ class InitialForce:
         return self.table.whole(forced_fields(self.case.heat, self.case.scalars))
 
     @cached_property
-    def _at(self) -> tuple[Any, Any, Any]:
+    def places(self) -> Places:
+        """A sample of the places at which it acts."""
         at: Location = FACE.get(self.table.on, "c")
         cells = self.table.cells(self.grid)
         for axis, name in enumerate(FACE):
@@ -202,15 +201,22 @@ class InitialForce:
         return triple(map(few, self.grid.points(at, cells))) if cells else (np.zeros(0),) * 3
 
     @cached_property
-    def _fields(self) -> dict[str, np.ndarray] | None:
-        """Initial values of the fields in it and the one it acts on; None if one is not an expression."""
+    def _profiles(self) -> dict[str, Expression] | None:
+        """The fields in it and the one it acts on, at the start; None if one is not an expression."""
         if self.case.initial.source is not None:
             return None
         profiles = initial_profiles(self.case)
-        names = {self.table.on, *self._expression.formula.fields}
-        if not all(isinstance(profiles.get(name), Expression) for name in names):
-            return None
-        return {name: profiles[name](*self._at) for name in names}
+        found = {name: profiles.get(name) for name in {self.table.on, *self._expression.formula.fields}}
+        known = {name: profile for name, profile in found.items() if isinstance(profile, Expression)}
+        return known if len(known) == len(found) else None
+
+    def fields_at(self, places: Places) -> dict[str, np.ndarray]:
+        """Return the initial values of these fields."""
+        return {name: profile(*places) for name, profile in (self._profiles or {}).items()}
+
+    @cached_property
+    def _fields(self) -> dict[str, np.ndarray]:
+        return self.fields_at(self.places)
 
     @property
     def timed(self) -> bool:
@@ -219,57 +225,26 @@ class InitialForce:
 
     @property
     def known(self) -> bool:
-        return self._fields is not None
+        return self._profiles is not None
 
     def of(self, time: float) -> np.ndarray:
         """Return the force at a time on the initial fields. Raises BadInput if it is not finite."""
-        return self._at_time(time, self._fields or {})
-
-    def check(self) -> None:
-        """Raise BadInput if it is not finite at the start, or later on the initial fields."""
-        for time in times_of(self.case) if self._fields is not None else ():
-            self._at_time(time, self._fields or {})
-
-    def _at_time(self, time: float, fields: Mapping[str, np.ndarray]) -> np.ndarray:
         try:
-            return self._expression(*self._at, time, fields)
+            return self._expression(*self.places, time, self._fields)
         except BadInput as error:
             raise BadInput(f"{self.key}: at time {time:g} {error}") from None
 
-    @property
-    def rates(self) -> tuple[float, float]:
-        """The largest rates at which it relaxes the field it acts on and makes it grow: -dF/dq and dF/dq at the start,
-        0 if unknown.
-        """
-        if self._fields is None:
-            return 0.0, 0.0
-        q = self._fields[self.table.on]
-        if not q.size:
-            return 0.0, 0.0
-        change = SHARE * max(1.0, float(np.abs(q).max()))
-        low, high = ({**self._fields, self.table.on: q + sign * change} for sign in (-1, 1))
-        try:
-            times = times_of(self.case)
-            slopes = [(self._at_time(t, high) - self._at_time(t, low)) / (2 * change) for t in times]
-        except BadInput:
-            return 0.0, 0.0  # near the initial values it is invalid
-        return max(0.0, *(-float(s.min()) for s in slopes)), max(0.0, *(float(s.max()) for s in slopes))
+    def check(self) -> None:
+        """Raise BadInput if it is not finite at the start, or later on the initial fields."""
+        for time in times_of(self.case) if self.known else ():
+            self.of(time)
 
-    def cautions(self, dt: float, scheme: TimeScheme) -> Iterator[str]:
-        """Yield warnings if it relaxes its field, or makes it grow, faster than steps of this length can follow."""
-        relaxation, growth = self.rates
-        most = SHORTEST * scheme.diffusion / dt
-        if relaxation > most:
-            yield (
-                f"{self.key}: at the start it relaxes {self.table.on} at a rate of {relaxation:.3g}, and steps of"
-                f" {dt:.3g} are stable up to {most:.3g}; give a smaller time.step or time.cfl, or a slower rate"
-            )
-        dt = min(dt, self.case.end_time or dt)
-        if growth * dt > USUAL_CFL:
-            yield (
-                f"{self.key}: at the start it makes {self.table.on} grow at a rate of {growth:.3g}, which steps of"
-                f" {dt:.3g} cannot follow; give a time.step of at most {USUAL_CFL / growth:.2g}"
-            )
+    def at(self, places: Places, time: float, fields: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the force at places, 0 beyond its box, with these values of fields. Raises BadInput if not finite."""
+        force = self._expression(*places, time, fields)
+        for along, low, high in zip(places, *self.table.box, strict=True) if self.table.box else ():
+            force = np.where((along >= low) & (along <= high), force, 0.0)
+        return force
 
 
 def initial_forces(case: Case, grid: StaggeredGrid) -> Iterator[InitialForce]:

@@ -30,6 +30,7 @@ from taskflow.flow.measures.surface_flux import SurfaceFlux
 from taskflow.flow.model import VELOCITY
 from taskflow.output import FieldMetadata, TimeSeries
 from taskflow.systems.base.expressions import derived, derived_metadata, initial_forces, unlike
+from taskflow.systems.base.forcing_rates import cautions
 from taskflow.systems.base.given import GivenRanges, coarse, given
 from taskflow.systems.base.onset import Causes
 from taskflow.systems.base.physics import conditions, physics, sides_described, turbulence_described
@@ -101,11 +102,13 @@ class FlowMeasures:
             numbers |= {f"nusselt_{face}": value for face, value in monitor.nusselt(scalars).items()}
         if model.obstacles:
             bodies = model.obstacles.measured(scalars)
-            if self.driven:
+            if self.driven and (stored := model.stored_forces):
+                means = stored.means(scalars)
                 uniform = model.driving.uniform(scalars, model.fluid)
                 force = [a + keeping.get(f"force_{axis}", 0.0) for axis, a in zip("xyz", uniform, strict=True)]
                 for name, body in self.driven.items():
-                    bodies[name] = body.completed(bodies[name], tick.time, tick.dt, force)
+                    driven = [a + b for a, b in zip(force, means[name], strict=True)]
+                    bodies[name] = body.completed(bodies[name], tick.time, tick.dt, driven)
             numbers["bodies"] = bodies
         return numbers | monitor.integrals(scalars) | monitor.means(scalars)
 
@@ -267,8 +270,7 @@ class FlowSystem(System):
         if sim.case.forcing:
             with suppress(BadInput):  # the step size may be unknown yet
                 dt = self.clock.limit.longest(self.advective_rate, self.diffusive_rates)
-                for force in initial_forces(sim.case, sim.grid):
-                    warnings += force.cautions(dt, self.model.scheme)
+                warnings += cautions([*initial_forces(sim.case, sim.grid)], dt, self.model.scheme)
         return tuple(warnings)
 
     def rows(self, cost: StepCost) -> Iterator[Row]:

@@ -19,6 +19,7 @@ from taskflow.common.errors import named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
 from taskflow.flow.boundaries.box_side import boxes_on
+from taskflow.flow.model import VELOCITY
 from taskflow.geometry import (
     Coordinates,
     Cuboid,
@@ -124,11 +125,12 @@ class Bodies:
 
     @property
     def _acts(self) -> bool:
-        """True if a uniform force, or lift, acts on the fluid."""
+        """True if a force acts on all fluid, stored in bodies, too."""
         body, heat = self.case.body, self.case.heat
         lifted = heat is not None and heat.expansion != 0 and any(body.gravity)
         driven = any(part != 0.0 for part in (*body.force, *body.geostrophic_wind))
-        return lifted or driven or body.bulk_velocity is not None
+        forced = any(table.on in VELOCITY for table in self.case.forcing)
+        return lifted or driven or forced or body.bulk_velocity is not None
 
     def _lift(self, parts: list[int]) -> np.ndarray:
         """Return the acceleration of fluid at the common temperature of obstacles; 0 if not given."""

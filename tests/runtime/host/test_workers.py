@@ -1,6 +1,8 @@
 """Asking a scheduler that may have gone; it is played."""
 
 import asyncio
+import gc
+from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
@@ -62,3 +64,25 @@ def test_a_worker_that_loads_libraries_is_waited_for(monkeypatch):
     monkeypatch.setitem(run_on_workers.__globals__, "ANSWER", 0.001)
     asked = run_on_workers.__globals__["_asked"]
     assert asked(Slow(), lambda: 3, {"tcp://a": {}}, heard) == {"tcp://a": 3}
+
+
+def test_calls_end_with_the_one_that_awaits_them():
+    """A signal cancels it. A call that failed later, as the client closes, would be a traceback on the terminal."""
+    gathered, reports = run_on_workers.__globals__["_gathered"], []
+
+    async def fail(worker):
+        await asyncio.sleep(0.05)
+        raise OSError(f"{worker} is closed")
+
+    async def interrupted():
+        asyncio.get_running_loop().set_exception_handler(lambda _, report: reports.append(report))
+        waiting = asyncio.ensure_future(gathered(fail, ["tcp://a", "tcp://b"], SimpleNamespace(lost=lambda _: {})))
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        with suppress(asyncio.CancelledError):
+            await waiting
+        await asyncio.sleep(0.1)
+
+    asyncio.run(interrupted())
+    gc.collect()
+    assert reports == []
