@@ -11,7 +11,7 @@ Phi = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 FINEST = {1: 6, 2: 5, 3: 3}  # halvings by the number of directions that are divided
 SLACK = 1.5  # phi may change by so much more in a box than between its corners, and its zero still be seen
-PIECE = 1 << 21  # boxes that are divided at a time
+PIECE = 1 << 18  # boxes that are divided at a time
 ON_FACE = 1e-9  # spacings by which a face on the interface is off it
 LEAST = 2e-6  # share of phase 2 in a cell that the interface cuts: twice FULL of `plane.h`
 
@@ -95,10 +95,9 @@ def _inside(phi: Phi, points: np.ndarray, h: np.ndarray, divided: tuple[int, ...
         return result
     smaller = h.copy()
     smaller[list(divided)] /= 2
-    total = np.zeros(int(cut.sum()))
-    for signs in product((-0.5, 0.5), repeat=len(divided)):
-        total += _inside(phi, points[cut] + _shifted(signs, smaller, divided), smaller, divided, left - 1)
-    result[cut] = total / 2 ** len(divided)
+    shifts = [_shifted(signs, smaller, divided) for signs in product((-0.5, 0.5), repeat=len(divided))]
+    parts = _inside(phi, np.concatenate([points[cut] + shift for shift in shifts]), smaller, divided, left - 1)
+    result[cut] = parts.reshape(len(shifts), -1).sum(axis=0) / len(shifts)
     return result
 
 
