@@ -23,7 +23,7 @@ from taskflow.flow.model import VELOCITY, Model
 from taskflow.flow.time.step_clock import ClockedStep
 from taskflow.output import TimeSeries
 from taskflow.runtime.regions import Field, FieldSpace, Location, Partition
-from taskflow.runtime.tasks import Cells, Program, Roles, live_in, overwritten, record
+from taskflow.runtime.tasks import Cells, Program, Recordings, Roles, live_in, overwritten
 from taskflow.systems.base.domain import Domain, PartitionedCase
 from taskflow.systems.base.interfaces import InflowValues, Measures
 from taskflow.systems.base.step_cost import StepCost
@@ -162,9 +162,14 @@ class DiscreteCase(PartitionedCase):
         return self.domain.partition(space, self.model.ghost, self.blocks)
 
     @cached_property
+    def recordings(self) -> Recordings:
+        """The programs recorded so far."""
+        return Recordings()
+
+    @cached_property
     def step_cost(self) -> StepCost:
         """The messages and memory traffic of a step of the model, after the first steps."""
-        return StepCost(self.model.step, self.partition)
+        return StepCost(self.model.step, self.partition, self.recordings)
 
     @cached_property
     def carried(self) -> Cells:
@@ -177,12 +182,12 @@ class DiscreteCase(PartitionedCase):
         model, main = self.model, self.partition.region.fields if self.partition.pieces is None else {}
         judged = self.steady_criterion.programs if self.steady_criterion else ()
         first = (*judged, *(averaged.begin for averaged in self.averaged.values()))
-        written = overwritten((model.start, *first, model.step), self.partition)
+        written = overwritten((model.start, *first, model.step), self.partition, self.recordings)
         after = (*judged, self.monitor, *chain(*self.recorded))
         computed = tuple(name for name in self.case.output_fields if name in model.fields)
-        cells = live_in((self.step, *after), self.partition, computed)
-        if prepared := overwritten((model.prepare,), self.partition):
-            changed = overwritten((*first, self.step, *after), self.partition)
+        cells = live_in((self.step, *after), self.partition, computed, self.recordings)
+        if prepared := overwritten((model.prepare,), self.partition, self.recordings):
+            changed = overwritten((*first, self.step, *after), self.partition, self.recordings)
             cells = {role: boxes for role, boxes in cells.items() if role in changed or role not in prepared}
         needed = {
             role: boxes
@@ -207,7 +212,7 @@ class DiscreteCase(PartitionedCase):
             along = "over shells" if table.along == "all" else f"along {table.along}"
             averaged.append((f"spectra {along}", waves.averages))
         for name, averages in averaged:
-            launches, _ = record(averages.statistics.sample, Roles.of(tuple(self.partition.fields)))
+            launches, _ = self.recordings.record(averages.statistics.sample, Roles.of(tuple(self.partition.fields)))
             moved, step = self.step_cost.bytes_of(launches), self.step_cost.nbytes(iterations)
             yield averages.row(name, case.grid.count, moved, step)
 

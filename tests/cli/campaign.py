@@ -20,6 +20,7 @@ from pathlib import Path
 
 import psutil
 
+from taskflow.cases import Case
 from taskflow.cli.app import app
 from taskflow.runs.estimate import estimate  # with all that a check needs, so that it is loaded once
 from taskflow.runtime.machine import copy_bandwidth
@@ -52,7 +53,9 @@ def damaged(kind: str, seed: int) -> Iterator[Callable[[Path], str]]:
 
 def campaign(kind: str, seed: int, cases: int) -> Iterator[dict[str, object]]:
     """Check so many cases; what is wrong with each ("" where nothing is), its exit code, seconds, bytes and text."""
-    compiler(), cache_folder()  # known to all that are forked
+    compiler(), cache_folder()  # known to all forked processes, as are the modules and validators of sound cases
+    for path in EXAMPLES.glob("*.toml"):
+        Case.load(path)
     estimate.known_copy_bandwidth = partial(copy_bandwidth, mebibytes=1)
     for number, fill in enumerate(islice(damaged(kind, seed), cases)):
         with tempfile.TemporaryDirectory() as name:
@@ -91,7 +94,7 @@ def _measured(folder: Path) -> tuple[int, float, int]:
             spent, since = now, time.monotonic()
         elif time.monotonic() - since > HANGS:
             process.kill()
-        time.sleep(0.01)
+        time.sleep(0.05)
 
 
 def _check(folder: Path) -> int:

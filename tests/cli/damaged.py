@@ -6,6 +6,7 @@ import io
 import os
 import random
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,17 +25,24 @@ def header(shape: tuple[int, ...], kind: str = "<f8") -> bytes:
     return b"\x93NUMPY\x01\x00" + (len(words) + 1).to_bytes(2, "little") + words + b"\n"
 
 
-def _sound(chance: random.Random) -> bytes:
-    array, packed = io.BytesIO(), io.BytesIO()
-    np.save(array, np.array([[chance.random() for _ in range(4)] for _ in range(3)]))
+@cache
+def _bomb() -> bytes:
+    """A small archive of a large array."""
+    packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as bomb:
         bomb.writestr("a.npy", header((1000, 1000)) + bytes(8_000_000))
+    return packed.getvalue()
+
+
+def _sound(chance: random.Random) -> bytes:
+    array = io.BytesIO()
+    np.save(array, np.array([[chance.random() for _ in range(4)] for _ in range(3)]))
     corners = b"".join(np.float32(chance.random()).tobytes() for _ in range(12)) + b"\0\0"
     x, y = (b"\0\0\0\1" + name + b"\0\0\0\x7f\xff\xff\xff" for name in (b"x", b"y"))
     cdf = b"CDF\x01" + bytes(4) + b"\0\0\0\x0a\0\0\0\2" + x + y
     variable = b"\0\0\0\1h\0\0\0\0\0\0\2\0\0\0\1\0\0\0\0" + bytes(8) + b"\0\0\0\6\x7f\xff\xff\xf0\0\0\0\x80"
     return chance.choice([
-        array.getvalue(), packed.getvalue(), header((10**6, 10**6)), header((10**12,)), header((4, 4),
+        array.getvalue(), _bomb(), header((10**6, 10**6)), header((10**12,)), header((4, 4),
         "|O") + b"\x80\x04.",
         header((2, 2), "<c16") + bytes(64), header((-1, 2)), header((1, 1), "<f8") + np.float64("nan").tobytes(),
         bytes(80) + b"\1\0\0\0" + corners, bytes(80) + b"\xff\xff\xff\xff",

@@ -24,7 +24,7 @@ from taskflow.runtime.host.inventory import transport
 from taskflow.runtime.machine import Mapper, compile_others, known_copy_bandwidth
 from taskflow.runtime.machine.channel import segment_bytes
 from taskflow.runtime.machine.device import open_device
-from taskflow.runtime.tasks import Roles, TaskGraph, record
+from taskflow.runtime.tasks import Roles, TaskGraph
 from taskflow.systems.base.step_cost import often
 from taskflow.systems.bodies.movement import poses
 
@@ -168,8 +168,9 @@ class Estimate(MemoryEstimate):
     def compile_others(self) -> int:
         """Compile the kernels of other packages in the start and in a step; return their number."""
         sim, device = self.sim, open_device("gpu") if self.device == "gpu" else open_device("cpu", self.threads)
-        programs = (record(program, Roles.of(tuple(sim.partition.fields))) for program in (sim.model.start, sim.step))
-        return compile_others([one for launches, _ in programs for one in launches], sim.partition, device)
+        roles, programs = Roles.of(tuple(sim.partition.fields)), (sim.model.start, sim.step)
+        launches = [one for program in programs for one in sim.recordings.record(program, roles)[0]]
+        return compile_others(launches, sim.partition, device)
 
     def proof_row(self) -> Row:
         """Return the row of `check --prove`. Raises RunFailed if the proof fails or a kernel does not compile."""

@@ -53,7 +53,8 @@ class MemoryEstimate:
     def blocks(self) -> list[Memory]:
         """Return the memory of each block. With many blocks everything except fields is taken from a representative."""
         sample, partition = self.sim.step_cost.sample, self.sim.partition
-        passes = Passes(partition, sample.blocks, sample.known, self.sim.model.start, self.then)
+        about = self.sim.model.start, self.then, self.sim.recordings
+        passes = Passes(partition, sample.blocks, sample.known, *about)
         count = MemoryCount(partition, self.device, passes, self._direct if self._near else None)
         sampled = {
             block: Memory(**asdict(count.of(block)), output=self._output(block), kept=self._kept(block))

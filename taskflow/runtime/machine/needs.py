@@ -24,13 +24,12 @@ from taskflow.runtime.tasks import (
     Message,
     Part,
     Program,
+    Recordings,
     Roles,
     Stretch,
     Valid,
     deciding,
     exchange,
-    plan,
-    same_constants,
     shares_of,
     tables,
 )
@@ -80,7 +79,7 @@ class MemoryCount:
             for launch in launches:
                 shared = shares_of(launch, partition, block)
                 if shared and launch.task.kernel is not None:
-                    once = launch.kind, same_constants(launch), tuple(shared)
+                    once = launch.kind, launch.same_constants, tuple(shared)
                     if self.device != "cpu" or once not in bound:  # CPUs reuse the memory of equal launches
                         parts = sum(partial_bytes(cells, self.device) for _, cells in shared)
                         folds += len(launch.task.reductions) * parts
@@ -142,6 +141,7 @@ class Passes:
     known: Geometries
     first: Program
     then: Mapping[Program, Sequence[Program]]
+    recordings: Recordings = field(default_factory=Recordings)
     _exchanged: dict[Stretch, list[tuple[Deciding, Exchange]]] = field(default_factory=dict, init=False)
     _after: dict[tuple[Stretch, State], Valid] = field(default_factory=dict, init=False)
     _ends: dict[tuple[int, State], list[Valid]] = field(default_factory=dict, init=False)  # by id of parts
@@ -158,7 +158,7 @@ class Passes:
                 continue
             begun.add((*key, self._state(valid)))
             if key not in plans:
-                plans[key] = plan(program, roles)
+                plans[key] = self.recordings.plan(program, roles)
             parts, after = plans[key]
             ends = self._through(parts, valid)
             waiting += [(later, after, end) for later in self.then[program] for end in ends]

@@ -63,12 +63,11 @@ from taskflow.runtime.tasks.program import (
     counts,
     derive,
     derived,
-    plan,
-    record,
     repeat,
     stretches,
 )
 from taskflow.runtime.tasks.reading import place, reading, shares_of
+from taskflow.runtime.tasks.recording import Recordings, plan, record
 from taskflow.runtime.tasks.signature import Variant, is_choice
 from taskflow.runtime.tasks.split import ROWS, Tiles, rows
 from taskflow.runtime.tasks.stencil import (
@@ -87,7 +86,7 @@ from taskflow.runtime.tasks.stencil import (
     star,
 )
 from taskflow.runtime.tasks.sweep import TILE, Ordering, PlacedSweep, SingleSweep, Sweep, WholeSweep, sweeps, tile_of
-from taskflow.runtime.tasks.task import Launch, Task, same_constants
+from taskflow.runtime.tasks.task import Launch, Task
 from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [
@@ -95,13 +94,13 @@ __all__ = [
     "Claim", "Coloured", "Components", "Compute", "Deciding", "Derive", "Exchange", "Face", "Foreign",
     "ForeignAny", "Geometries", "Grant", "Known", "Launch", "LookupTable", "LookupTables", "Loop", "Message",
     "Node", "Ordering", "Oriented", "OwnedScalars", "Part", "Place", "PlacedSweep", "Privilege", "Program", "Read",
-    "ReadByte", "ReadShort", "ReadWrite", "Receive", "Reduce", "Refresh", "Repeat", "Roles", "Scalar",
+    "ReadByte", "ReadShort", "ReadWrite", "Receive", "Recordings", "Reduce", "Refresh", "Repeat", "Roles", "Scalar",
     "ScalarArray", "ScalarMapping",
     "Send", "SettledPass", "SingleSweep", "Stencil", "Stretch", "Sweep", "Swept", "Task",
     "TaskGraph", "Tiles", "Traffic", "Valid", "Variant", "View", "WholeSweep", "Write", "analyse", "anywhere",
     "box", "called", "combine", "counts", "cut", "deciding", "derive", "derived", "exchange", "facing", "frame",
     "is_choice", "lines",
     "live_in", "moved", "numbered", "offsets", "overwritten", "owned", "place", "plan", "reading", "record", "reduced",
-    "repeat", "rows", "run_body", "same_constants", "settled", "shares_of", "siblings", "star", "stretches",
+    "repeat", "rows", "run_body", "settled", "shares_of", "siblings", "star", "stretches",
     "sweeps", "tables", "task", "tile_of", "together", "traffic", "visited",
 ]  # fmt: skip

@@ -18,7 +18,8 @@ from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Box, Copy, Partition, difference, triple
 from taskflow.runtime.tasks.ghosts import Geometries, GhostGap, Valid
 from taskflow.runtime.tasks.graph import Message
-from taskflow.runtime.tasks.program import Program, Roles, record
+from taskflow.runtime.tasks.program import Program, Roles
+from taskflow.runtime.tasks.recording import Recordings
 from taskflow.runtime.tasks.task import Launch
 
 Copies = tuple[tuple[str, Copy], ...]
@@ -213,14 +214,19 @@ class SettledPass(NamedTuple):
 
 
 def settled(
-    program: Program, partition: Partition, blocks: Iterable[int] | None = None, known: Geometries | None = None
+    program: Program,
+    partition: Partition,
+    blocks: Iterable[int] | None = None,
+    known: Geometries | None = None,
+    recordings: Recordings | None = None,
 ) -> SettledPass:
     """Return the second pass of a program. All later ones are equal except for the roles of the fields. `blocks` and
-    `known` are as in `exchange`.
+    `known` are as in `exchange`; `recordings` are those so far.
 
     Raises BadInput if the program is impossible on this partition.
     """
-    first, roles = record(program, Roles.of(tuple(partition.fields)))
-    second, roles = record(program, roles)
-    third, _ = record(program, roles)
+    recordings = recordings or Recordings()
+    first, roles = recordings.record(program, Roles.of(tuple(partition.fields)))
+    second, roles = recordings.record(program, roles)
+    third, _ = recordings.record(program, roles)
     return SettledPass(second, third, exchange(first, partition, following=second, blocks=blocks, known=known).valid)

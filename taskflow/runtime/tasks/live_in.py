@@ -6,22 +6,28 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from taskflow.runtime.regions import Box, Partition, difference, joined
-from taskflow.runtime.tasks.program import Program, Roles, record
+from taskflow.runtime.tasks.program import Program, Roles
 from taskflow.runtime.tasks.reading import readings
+from taskflow.runtime.tasks.recording import Recordings
 from taskflow.runtime.tasks.task import Launch
 
 Cells = dict[str, tuple[Box, ...]]
 
 
-def live_in(programs: Sequence[Program], partition: Partition, read: Iterable[str] = ()) -> Cells:
+def live_in(
+    programs: Sequence[Program],
+    partition: Partition,
+    read: Iterable[str] = (),
+    recordings: Recordings | None = None,
+) -> Cells:
     """Return the cells, as disjoint boxes by role, that determine an indefinite cyclic execution of the programs.
 
     All other cells are overwritten before they are read. Cells beyond periodic faces are mapped to their originals.
-    After each cycle the fields in the roles `read` are read completely, of a box with boundary layers. Raises BadInput
-    if a program is invalid.
+    After each cycle the fields in the roles `read` are read completely, of a box with boundary layers. `recordings` are
+    those so far. Raises BadInput if a program is invalid.
     """
     accesses = _Accesses(partition)
-    for launches, roles in _turns(programs, partition):
+    for launches, roles in _turns(programs, partition, recordings or Recordings()):
         for launch in launches:
             accesses.launch(launch)
         for role in read:
@@ -30,25 +36,29 @@ def live_in(programs: Sequence[Program], partition: Partition, read: Iterable[st
     return {name: joined(boxes) for name, boxes in accesses.needed.items() if boxes}
 
 
-def overwritten(programs: Sequence[Program], partition: Partition) -> Cells:
+def overwritten(
+    programs: Sequence[Program], partition: Partition, recordings: Recordings | None = None
+) -> Cells:
     """Return the cells, as disjoint boxes by field, that a cyclic execution of the programs writes. Raises BadInput if
     one is invalid.
     """
     accesses = _Accesses(partition)
-    for launches, _ in _turns(programs, partition):
+    for launches, _ in _turns(programs, partition, recordings or Recordings()):
         for launch in launches:
             accesses.writes(launch)
     return {name: tuple(boxes) for name, boxes in accesses.written.items()}
 
 
-def _turns(programs: Sequence[Program], partition: Partition) -> Iterator[tuple[list[Launch], Roles]]:
+def _turns(
+    programs: Sequence[Program], partition: Partition, recordings: Recordings
+) -> Iterator[tuple[list[Launch], Roles]]:
     """Yield the launches of each cycle, and the roles after it, until the roles recur."""
     roles, met = Roles.of(tuple(partition.fields)), set[tuple[tuple[str, str], ...]]()
     while roles.key() not in met:
         met.add(roles.key())
         turn: list[Launch] = []
         for program in programs:
-            launches, roles = record(program, roles)
+            launches, roles = recordings.record(program, roles)
             turn += launches
         yield turn, roles
 

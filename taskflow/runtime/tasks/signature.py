@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import Any, cast
 
+from taskflow.runtime.tasks.constants import members
 from taskflow.runtime.tasks.numbers import Operator, ScalarArray
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.stencil import Axis, Face
@@ -137,8 +139,13 @@ def _derived(kind: Any, value: Any) -> Iterator[tuple[type, type]]:
         return
     if (actual := type(value)) is not kind:
         yield cast(type, kind), actual
-    for chosen in (type(getattr(value, field.name)) for field in fields(value)):
-        if is_choice(chosen):
-            declared = [base for base in chosen.__mro__ if is_dataclass(base)][-1]
-            if chosen is not declared:
-                yield declared, chosen
+    for name in members(actual):
+        chosen = type(getattr(value, name))
+        if (declared := _declared(chosen)) is not chosen:
+            yield declared, chosen
+
+
+@cache
+def _declared(chosen: type) -> type:
+    """Return the first base class of a choice that is a dataclass; other classes themselves."""
+    return [base for base in chosen.__mro__ if is_dataclass(base)][-1] if is_choice(chosen) else chosen

@@ -6,21 +6,20 @@ A task is one object per process, however it arrived: it identifies traces and c
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.runtime.regions import Box, hull
-from taskflow.runtime.tasks.numbers import LookupTable, Operator
+from taskflow.runtime.tasks.constants import WHOLE, key_of, too_large
+from taskflow.runtime.tasks.numbers import Operator
 from taskflow.runtime.tasks.privilege import Precision, Privilege
 from taskflow.runtime.tasks.signature import PLAIN, Argument, Signature, Variant
 from taskflow.runtime.tasks.stencil import Stencil
 from taskflow.runtime.tasks.sweep import Direction, Sweep
-
-WHOLE = range(-(2**31), 2**31)  # range of a kernel's int
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +84,11 @@ class Task(Signature):
         if not boxes or not all(isinstance(box, Box) for box in boxes):
             raise TypeError(f"{self.name}: over={over!r} is no Box; launch it over region.cells, say, or Box(lo, hi)")
         names, numbers, variant = self.bind(fields, values)
-        for name, number in _whole_numbers({name: values[name] for name in self.constants if self.kernel is not None}):
-            if number not in WHOLE:
+        for name in self.constants if self.kernel is not None else ():
+            if found := too_large(values[name]):
                 limits = f"an integer of a kernel lies between {WHOLE[0]} and {WHOLE[-1]}"
-                raise BadInput(f"{self.name}: {name} = {number}; {limits}: declare it float, or make it two")
+                part, number = found
+                raise BadInput(f"{self.name}: {name}{part} = {number}; {limits}: declare it float, or make it two")
         return Launch(self.of(variant), names, numbers, boxes)
 
     def of(self, variant: Variant) -> Task:
@@ -145,17 +145,6 @@ class Task(Signature):
 
 
 _variants: dict[tuple[Task, Variant], Task] = {}
-
-
-def _whole_numbers(constants: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Yield all integers among constants and their members, with their names."""
-    for name, value in constants.items():
-        if isinstance(value, int):
-            yield name, value
-        elif isinstance(value, tuple):
-            yield from _whole_numbers({f"{name}[{n}]": part for n, part in enumerate(value)})
-        elif is_dataclass(value) and not isinstance(value, LookupTable):
-            yield from _whole_numbers({f"{name}.{part.name}": getattr(value, part.name) for part in fields(value)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,28 +269,14 @@ class Launch:
         return self.task, self.fields, numbers
 
     @cached_property
+    def same_constants(self) -> Hashable:
+        """Equal for launches with bitwise identical constants, as long as both exist."""
+        return tuple(map(key_of, self.constants.values()))
+
+    @cached_property
     def same(self) -> Hashable:
         """Equal for launches with bitwise identical effects, as long as both exist: objects are equal by identity."""
-        return self.kind, same_constants(self), self.boxes, self.ghosts
+        return self.kind, self.same_constants, self.boxes, self.ghosts
 
     def __str__(self) -> str:
         return f"{self.task.name}({', '.join(self.fields)})"
-
-
-def same_constants(launch: Launch) -> Hashable:
-    """Return a key that is equal for bitwise identical constants (0.0 and -0.0 differ), as long as both launches exist.
-    Values that are not made of numbers are compared by identity.
-    """
-    return tuple(map(_same, launch.constants.values()))
-
-
-def _same(constant: Any) -> Hashable:
-    if isinstance(constant, float):
-        return constant.hex()
-    if isinstance(constant, int | Sweep):
-        return constant
-    if isinstance(constant, tuple):
-        return tuple(map(_same, constant))
-    if is_dataclass(constant) and not isinstance(constant, LookupTable):
-        return type(constant), *(_same(getattr(constant, member.name)) for member in fields(constant))
-    return id(constant)

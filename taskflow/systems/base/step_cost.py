@@ -17,6 +17,7 @@ from taskflow.runtime.tasks import (
     Loop,
     Part,
     Program,
+    Recordings,
     Roles,
     SettledPass,
     Stretch,
@@ -26,8 +27,6 @@ from taskflow.runtime.tasks import (
     exchange,
     moved,
     place,
-    plan,
-    record,
     settled,
     traffic,
 )
@@ -125,6 +124,7 @@ class StepCost:
 
     program: Program
     partition: Partition
+    recordings: Recordings
 
     @cached_property
     def sample(self) -> Sample:
@@ -133,7 +133,7 @@ class StepCost:
 
     @cached_property
     def _settled(self) -> SettledPass:
-        return settled(self.program, self.partition, self.sample.blocks, self.sample.known)
+        return settled(self.program, self.partition, self.sample.blocks, self.sample.known, self.recordings)
 
     @property
     def launches(self) -> tuple[Launch, ...]:
@@ -144,7 +144,7 @@ class StepCost:
     def depths(self) -> dict[str, int]:
         """The largest distance in cells at which launches of a step read each field, by its role at the start."""
         depths: dict[str, int] = {}
-        for launch in record(self.program, Roles.of(tuple(self.partition.fields)))[0]:
+        for launch in self.recordings.record(self.program, Roles.of(tuple(self.partition.fields)))[0]:
             for name, ways in readings(launch, self.partition).items():
                 cell = Box(launch.boxes[0].lo, triple(n + 1 for n in launch.boxes[0].lo))
                 for box in (box for way in ways for box in way.around(cell)):
@@ -154,7 +154,7 @@ class StepCost:
 
     def analysed(self, *, split: bool) -> Analysis:
         """Return the analysis of the launches; with `split`, launches are cut into edge and middle."""
-        launches, following, valid = settled(self.program, self.partition)
+        launches, following, valid = settled(self.program, self.partition, recordings=self.recordings)
         return analyse(launches, self.partition, following=following, valid=valid, split=split)
 
     @cached_property
@@ -168,7 +168,7 @@ class StepCost:
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        return plan(self.program, Roles.of(tuple(self.partition.fields)))[0]
+        return self.recordings.plan(self.program, Roles.of(tuple(self.partition.fields)))[0]
 
     @cached_property
     def counted(self) -> tuple[str, ...]:

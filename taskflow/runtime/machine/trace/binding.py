@@ -17,7 +17,7 @@ from taskflow.runtime.machine.kernel.transform import OPERATIONS
 from taskflow.runtime.machine.trace.gather import listed, text_of
 from taskflow.runtime.machine.trace.scalars import Scalars
 from taskflow.runtime.regions import Box, Copy, Triple, hull
-from taskflow.runtime.tasks import ROWS, Compute, Launch, combine, reading, run_body, same_constants
+from taskflow.runtime.tasks import ROWS, Compute, Launch, combine, reading, run_body
 
 
 class Binder:
@@ -120,7 +120,7 @@ class Binder:
     @staticmethod
     def _key(node: Compute) -> Hashable:
         """Return a key that is equal for identical point tasks."""
-        return node.launch.kind, same_constants(node.launch), node.box, node.piece, node.cells, node.middle, node.first
+        return node.launch.kind, node.launch.same_constants, node.box, node.piece, node.cells, node.middle, node.first
 
     def _views(self, node: Compute) -> Iterator[Array]:
         """Yield the cells of each field of a point task: its own, or all cells of a foreign field that it reads."""

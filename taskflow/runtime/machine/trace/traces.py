@@ -34,12 +34,12 @@ from taskflow.runtime.tasks import (
     Known,
     Part,
     Program,
+    Recordings,
     Roles,
     Stretch,
     Valid,
     analyse,
     deciding,
-    plan,
     shares_of,
     stretches,
 )
@@ -121,6 +121,7 @@ class Traces:
     instrument: Instrument | None = None
     recorded: dict[Key, Trace] = field(default_factory=dict)
     plans: Plans = field(default_factory=dict)
+    recordings: Recordings = field(default_factory=Recordings)
     _decided: dict[tuple[Stretch, int], Deciding] = field(default_factory=dict)
 
     @cached_property
@@ -155,7 +156,8 @@ class Traces:
         """
         state = roles.key()
         with _planning:
-            new = {(program, state): plan(program, roles) for program in programs if (program, state) not in self.plans}
+            unknown = [program for program in programs if (program, state) not in self.plans]
+            new = {(program, state): self.recordings.plan(program, roles) for program in unknown}
         some = dict.fromkeys(stretch for parts, _ in new.values() for stretch in stretches(parts))
         launches = [launch for stretch in some for launch in stretch.launches]
         self.known.geometries.check((*launches, *(launch for stretch in some for launch in stretch.following)))
