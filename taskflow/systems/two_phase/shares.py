@@ -24,7 +24,7 @@ def shares(
     phi: Phi, centres: tuple[np.ndarray, np.ndarray, np.ndarray], spacing: tuple[float, float, float],
     divided: tuple[int, ...] = (0, 1, 2), *, bent: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """Return the share [z, y, x] of each cell in which phi is positive, from 0 to 1.
+    """Return the share [z, y, x] of each cell in which phi is positive, from 0 to 1, for centres as on a grid.
 
     Boxes that the zero of phi may cross are halved along the `divided` axes. In the smallest ones phi is a plane, with
     its mean over the box, so that errors of curvature cancel on average: the volume of a circle or a ball with 16 cells
@@ -33,10 +33,12 @@ def shares(
     If the interface is `bent` by surface tension, full cells with a face on it lose 2e-6: only in cells that the
     interface cuts has it a curvature, and a box with its sides on faces of cells would stay a box.
     """
-    positive, near = _signs(phi, centres, spacing, divided)
+    x, y, z = centres
+    axes = x[0, 0], y[0, :, 0], z[:, 0, 0]
+    positive, near = _signs(phi, axes, spacing, divided)
     result = positive.astype(float)
     cells = np.nonzero(near)
-    points = np.stack([np.ravel(c)[n] for c, n in zip(centres, cells[::-1], strict=True)], axis=1)
+    points = np.stack([along[n] for along, n in zip(axes, cells[::-1], strict=True)], axis=1)
     boxes = _Boxes(phi, np.array(spacing), divided)
     values = [boxes.shares(points[n : n + PIECE // 8], bent) for n in range(0, len(points), PIECE // 8)]
     result[cells] = np.concatenate(values) if values else 0.0
@@ -48,7 +50,7 @@ def _signs(phi: Phi, centres: tuple, h: tuple[float, float, float], divided: tup
     of cells begin at places that do not depend on the cells that are asked for.
     """
     axes, ends = [], []
-    for axis, (coordinates, side) in enumerate(zip(map(np.ravel, centres), h, strict=True)):
+    for axis, (coordinates, side) in enumerate(zip(centres, h, strict=True)):
         wide, reach = (WIDE * side, side / 2) if axis in divided else (side, 0.0)
         boxes, box = np.unique(np.floor(coordinates / wide), return_inverse=True)
         low, high = (wide * boxes - reach, wide * (boxes + 1) + reach) if reach else (coordinates, coordinates)
