@@ -36,7 +36,7 @@ _ROOMS = {
     ),
     "taskflow.cases.tables.initial": ("Profile", "profile"),
     "taskflow.cases.tables.method": ("register_model",),
-    "taskflow.cases.timing.schedule": ("Tick",),
+    "taskflow.cases.timing.intervals": ("Tick",),
     "taskflow.systems.base.domain": ("Domain", "PartitionedCase"),
     "taskflow.systems.base.flow": ("FlowSystem",),
     "taskflow.systems.base.interfaces": ("Measures",),
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from taskflow.cases.tables.initial import Profile as Profile
     from taskflow.cases.tables.initial import profile as profile
     from taskflow.cases.tables.method import register_model as register_model
-    from taskflow.cases.timing.schedule import Tick as Tick
+    from taskflow.cases.timing.intervals import Tick as Tick
     from taskflow.common.rows import Row as Row
     from taskflow.flow.boundaries.boundary import INSIDE as INSIDE
     from taskflow.flow.boundaries.box_side import BoxSide as BoxSide

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from taskflow.cases import Case
-from taskflow.cases.timing.schedule import Clock, Tick
+from taskflow.cases.timing.intervals import Tick
+from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.timing.steady import SteadyWatch
 from taskflow.flow import Monitor
 from taskflow.flow.grid.metrics import Grid

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from docs.performance import artificial_compressibility, overview, projection, two_phase
-from docs.performance.table import ReportTable, notes
+from docs.performance.table import ReportTable, Source, notes
 from taskflow.bench.app import start, study
 from taskflow.bench.tables import Result
 from taskflow.common.errors import BadInput
@@ -74,7 +74,7 @@ def updated(
     page: str, results: Sequence[Result], tables: Mapping[str, Callable[[Sequence[Result]], ReportTable]]
 ) -> str:
     """Return the page with new tables and sources. Raises BadInput if a table is unknown or a result lacks a number."""
-    sources: list[str] = []
+    sources: list[Source] = []
 
     def table(place: re.Match[str]) -> str:
         if place[2] not in tables:

@@ -7,15 +7,23 @@ recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple
 
 from taskflow.bench.tables import Result, where
 from taskflow.common.units import size
 from taskflow.runs.directory.provenance import brief
 
 Labels = tuple[str, ...]
-WIDTH = 120  # characters of a line below a table
 MANY = 4
+FILES = {"-o", "--output", "--picture"}  # options of a command that change no number
+
+
+class Source(NamedTuple):
+    """A measurement: machine, day and commit, and the command with what it found or what is remarked."""
+
+    session: str
+    command: str
 
 
 class ReportTable:
@@ -35,7 +43,7 @@ class ReportTable:
         if group not in row or (result["started"] or "") >= (row[group][0]["started"] or ""):
             row[group] = result, columns
 
-    def markdown(self, sources: list[str]) -> str:
+    def markdown(self, sources: list[Source]) -> str:
         """Return the table without empty columns, and add its sources to those of the page.
 
         A column of one machine is omitted: the sources name it. In a table of `MANY` rows or more, the value that all
@@ -64,15 +72,12 @@ class ReportTable:
         return "\n".join([*lines, *(_line([row[n] for n in kept]) for row in rows)])
 
 
-def notes(sources: Sequence[str]) -> str:
-    """Return the numbered list of sources."""
-    return "\n".join(_note(n, text) for n, text in enumerate(sources, 1))
-
-
-def _note(number: int, text: str) -> str:
-    """A numbered source; where that is long, with its command on a line of its own."""
-    line = f"{number}. {text}"
-    return line if len(line) <= WIDTH else line.replace(", `", ",\n   `").replace("`, ", "`,\n   ")
+def notes(sources: Sequence[Source]) -> str:
+    """Return the numbered list of sources, with a line above those of one machine, day and commit."""
+    groups = groupby(enumerate(sources, 1), lambda numbered: numbered[1].session)
+    return "\n\n".join(
+        "\n".join([f"{session}:", "", *(f"{n}. {one.command}" for n, one in group)]) for session, group in groups
+    )
 
 
 def _extent(label: str) -> str:
@@ -87,14 +92,15 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def source(result: Result) -> str:
-    """Machine, date, commit, command and copy bandwidth of a result, as text."""
-    words = result["command"]
+def source(result: Result) -> Source:
+    """Return the session of a result, and its command without files, with its copy bandwidth, as text."""
+    words = [word for before, word in pairwise(["", *result["command"]]) if not {before, word} & FILES]
     command = " ".join(words if words[0] == "python" else ["taskflow", *words[1:]])
-    copy = f"copy {size(result['copy_bandwidth'])}/s" if result.get("copy_bandwidth") else ""
-    day = result["started"][:16].replace("T", " ")
-    parts = where(result), day, f"commit {brief(result['git_commit'])}", f"`{command}`", copy
-    return ", ".join(filter(None, parts)) + (f". {result['remark']}" if result.get("remark") else "")
+    command = command.removeprefix("python -m ") if "-m taskflow " in command else command
+    copy = f", copy {size(result['copy_bandwidth'])}/s" if result.get("copy_bandwidth") else ""
+    remark = f". {result['remark']}" if result.get("remark") else ""
+    session = f"{where(result)}, {result['started'][:10]}, commit {brief(result['git_commit'])}"
+    return Source(session, f"`{command}`{copy}{remark}")
 
 
 def digits(value: float) -> str:

@@ -33,13 +33,14 @@ from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
 from taskflow.cases.tables.openings import Openings
 from taskflow.cases.tables.particles import Particles
-from taskflow.cases.tables.physics import FluidTable, Forcing, Heat, TurbulenceTable
+from taskflow.cases.tables.physics import FluidTable, Forcing, Heat
 from taskflow.cases.tables.pictures import Pictures
 from taskflow.cases.tables.planes import Planes
 from taskflow.cases.tables.pressure import PressureTable
 from taskflow.cases.tables.probes import Isosurfaces, Probes, Surfaces
 from taskflow.cases.tables.scalars import Scalars
 from taskflow.cases.tables.statistics import Spectra, StatisticsTable
+from taskflow.cases.tables.turbulence import TurbulenceTable
 from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.value import TableValue, plain
 from taskflow.common.errors import BadInput

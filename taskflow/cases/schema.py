@@ -15,7 +15,7 @@ from taskflow.cases.language.table import OTHERWISE, REMEDY, Table, written
 from taskflow.cases.tables.initial import ArrayValues, Function, GivenState
 from taskflow.cases.tables.method import SYSTEMS, Kind
 from taskflow.cases.tables.timed import TimeFunction, TimeTable
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FORMULA = {

@@ -190,7 +190,7 @@ def watch(
         from taskflow.cli.web import serve
 
         return serve(directory, port)
-    from taskflow.cli.watch import follow
+    from taskflow.cli.follow import follow
 
     return follow(directory)
 

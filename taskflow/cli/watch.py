@@ -1,13 +1,9 @@
-"""Display of an active run, on a terminal or as lines elsewhere, and `taskflow watch`.
-
-`taskflow watch` reads the files of a run only, so the run may be on another machine.
-"""
+"""Display of an active run, on a terminal or as lines elsewhere."""
 
 from __future__ import annotations
 
 import math
 import sys
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -15,17 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskflow.cases.timing.schedule import Clock, Tick
-from taskflow.common.caching import cached_property
+from taskflow.cases.timing.intervals import Tick
+from taskflow.cases.timing.schedule import Clock
 from taskflow.common.text import visible
 from taskflow.common.units import clock, rate
-from taskflow.flow.stability import StepLimit
-from taskflow.output import LOG, Tail
+from taskflow.output import Tail
 from taskflow.output.log import largest_residual, measured
-from taskflow.output.store.metadata import PSEUDO_TIME
-from taskflow.runs.directory.record import Record, target
 from taskflow.terminal.exit_codes import deafen
-from taskflow.terminal.format import say, tell
+from taskflow.terminal.format import tell
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,8 +27,6 @@ APART = 5.0  # least seconds of the run between two lines
 WINDOW = 15.0  # seconds of the run for estimating speed and remaining time
 PER_SECOND = 5  # updates of the display
 WIDTH = 20  # columns of a number with its name, as many per line as fit
-EVERY = 1.0  # seconds between reads of a run directory
-FIRST = 10  # lines of the log printed at the start
 FORMATS = {
     "step": "step {}",
     "time": "time {:.6g}",
@@ -253,59 +244,3 @@ def _redraws() -> bool:
     from rich.console import Console
 
     return not Console().is_dumb_terminal
-
-
-class Followed(Record):
-    """Run directory that is read repeatedly, with its current state and the speed of the run."""
-
-    _measured = 0  # lines of the log
-
-    @cached_property
-    def meter(self) -> ProgressMeter:
-        """Meter of the run, which has taken all lines of the log."""
-        until = self.case["time"]
-        clock = Clock(StepLimit(), end=until.get("end"), steps=until.get("steps"))
-        return ProgressMeter(self.cells[0], clock, PSEUDO_TIME in self.report)
-
-    def look(self) -> None:
-        super().look()
-        if len(self.log) < self._measured:  # the run was resumed from a checkpoint
-            self.meter.samples.clear()
-            self._measured = 0
-        for line in self.log[self._measured :]:
-            self.meter.take(line["wall"], line["step"], line["time"])
-        self._measured = len(self.log)
-
-    @property
-    def last(self) -> Status:
-        return self.log[-1] if self.log else {}
-
-    @property
-    def heading(self) -> str:
-        """Title of the case, its cells, and the end of the run."""
-        return f"{self.case.get('title', '')}: {self.cells[1]}, to {'at most ' * self.meter.pseudo_time}{self.goal}"
-
-    @property
-    def goal(self) -> str:
-        """End of the run."""
-        return target(self.meter.clock.end, self.meter.clock.steps)
-
-
-def follow(directory: Path) -> None:
-    """Show a run until it has ended, and then its result. Raises BadInput if it does not exist."""
-    run = Followed(directory)
-    older = run.log[:-FIRST]
-    begin = older[-1]["step"] if older else -1
-    with view(run.heading, run.meter, directory / LOG) as show:
-        while True:
-            restarts = run.report.get("restarts", ())
-            status = {"stage": run.state, "restarts": len(restarts)}
-            if last := run.last:
-                resumed = max([begin, *(restart["step"] for restart in restarts[-1:])])
-                status |= {**last, "seconds": last["wall"], "resumed": resumed}
-            show(status)
-            if run.over:
-                break
-            time.sleep(EVERY)
-            run.look()
-    say(run.title, run.rows())

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import typer
 
-from taskflow.cli.watch import Followed
+from taskflow.cli.follow import Followed
 from taskflow.common.errors import BadInput
 from taskflow.common.units import plural
 from taskflow.output import CASE

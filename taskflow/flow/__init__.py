@@ -14,7 +14,8 @@ from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.measures.monitor import Monitor
 from taskflow.flow.models.projection.navier_stokes import NavierStokes
 from taskflow.flow.operators.momentum import CENTRAL, QUICK, Advection, Buoyancy, Fluid
-from taskflow.flow.scalars.quantity import Fixed, Flux, Quantity, Source
+from taskflow.flow.scalars.conditions import Fixed, Flux
+from taskflow.flow.scalars.quantity import Quantity, Source
 from taskflow.flow.scalars.transport import Transport
 
 __all__ = [

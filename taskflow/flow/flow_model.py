@@ -20,7 +20,7 @@ from taskflow.flow.forcing.stored import StoredForces
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.model import VELOCITY, Ends, Model
 from taskflow.flow.operators.momentum import CENTRAL, Buoyancy, Fluid
-from taskflow.flow.scalars.quantity import Fixed, Quantity
+from taskflow.flow.scalars.quantity import Quantity
 from taskflow.flow.stability import Stability, StepLimit, Transported
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, DiffusionTerms, DiffusiveRates, TimeScheme
 from taskflow.flow.time.step_clock import StepClock
@@ -75,7 +75,7 @@ class FlowModel(Model):
     @property
     def uniform_axes(self) -> tuple[int, ...]:
         """Directions without variation: one cell, periodic or between planes of symmetry. Empty if all three are."""
-        given = {face for q in self.quantities for face, side in q.faces.items() if isinstance(side, Fixed)}
+        given = {face for q in self.quantities for face, side in q.faces.items() if side.prescribed}
 
         def symmetric(axis: int) -> bool:
             faces = ["xyz"[axis] + end for end in ("_min", "_max")]

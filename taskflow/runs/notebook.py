@@ -12,7 +12,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from taskflow.cases import Case
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.cases.value import html_row
 from taskflow.common.errors import BadInput
 from taskflow.flow.model import VELOCITY

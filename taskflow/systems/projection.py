@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from taskflow.cases import Case
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.tables.projection import PROJECTION
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row

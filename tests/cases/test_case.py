@@ -10,7 +10,8 @@ import pytest
 import taskflow
 from taskflow.cases import FACES, Boundaries, Boundary, Case, FluidTable, GridTable, Time
 from taskflow.cases.formulas.expression import Expression
-from taskflow.cases.timing.schedule import Clock, Every
+from taskflow.cases.timing.intervals import Every
+from taskflow.cases.timing.schedule import Clock
 from taskflow.common.errors import BadInput
 from taskflow.flow.stability import StepLimit
 from taskflow.runs.state.setup import RunSetup

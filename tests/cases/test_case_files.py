@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from taskflow.cases import Case
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.common.errors import BadInput
 from tests.cases.sound import cavity, heated
 

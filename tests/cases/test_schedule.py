@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from taskflow.cases.timing.schedule import Clock, Every, Tick
+from taskflow.cases.timing.intervals import Every, Tick
+from taskflow.cases.timing.schedule import Clock
 from taskflow.common.errors import BadInput, RunFailed
 from taskflow.flow.stability import StepLimit
 from taskflow.flow.time.schemes import RUNGE_KUTTA, DiffusiveRates

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from taskflow.cases.timing.schedule import Clock
-from taskflow.cli import watch
+from taskflow.cli import follow, watch
 from taskflow.cli.web import Answer, Page, _run
 from taskflow.common.derived_names import WORDS
 from taskflow.common.errors import BadInput
@@ -74,7 +74,7 @@ def test_a_run_is_watched_until_it_ends(give, going_on, monkeypatch):
     moments = iter(
         [lambda: going_on(line(24) + line(28)), lambda: going_on(line(32), ended="failed", reason="the run diverged")]
     )
-    monkeypatch.setattr(watch.time, "sleep", lambda _: next(moments)())
+    monkeypatch.setattr(follow.time, "sleep", lambda _: next(moments)())
     monkeypatch.setattr(watch, "APART", 0.0)
     told = give("watch", directory).stdout
     assert [int(row.split()[1]) for row in told.splitlines() if row.startswith("step ")] == list(range(0, 33, 4))

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from taskflow.cases.timing.schedule import Clock, Every
+from taskflow.cases.timing.intervals import Every
+from taskflow.cases.timing.schedule import Clock
 from taskflow.cli import watch
 from taskflow.cli.watch import Display, LogLines, ProgressMeter, stage
 from taskflow.common.errors import BadInput, Interrupted, RunFailed

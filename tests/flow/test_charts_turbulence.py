@@ -19,7 +19,6 @@ from taskflow.flow.grid.curvilinear import metrics
 from taskflow.flow.models.artificial_compressibility import eddies, measures
 from taskflow.flow.models.artificial_compressibility.dual_time import DualTime
 from taskflow.flow.models.artificial_compressibility.equations import Numbers, TurbulentNumbers
-from taskflow.flow.models.artificial_compressibility.flow_on_charts import residuals
 from taskflow.flow.models.artificial_compressibility.forces import Forces
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import Gmres
@@ -29,6 +28,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.model import Impli
 from taskflow.flow.models.artificial_compressibility.implicit.scalar import CARRY, scalar_matrix, value_left
 from taskflow.flow.models.artificial_compressibility.method import MethodOptions
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
+from taskflow.flow.models.artificial_compressibility.residuals import residuals
 from taskflow.flow.models.artificial_compressibility.stage import residual, stage
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.runtime.regions import Box

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from taskflow.cases.timing.schedule import Clock, Every, Tick
+from taskflow.cases.timing.intervals import Every, Tick
+from taskflow.cases.timing.schedule import Clock
 from taskflow.common.errors import RunFailed
 from taskflow.flow.stability import StepLimit
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, DiffusionTerms

@@ -12,7 +12,8 @@ import psutil
 import pytest
 
 import taskflow as tf
-from taskflow.cases.timing.schedule import Pause, Tick
+from taskflow.cases.timing.intervals import Tick
+from taskflow.cases.timing.schedule import Pause
 from taskflow.common.errors import BadInput, Interrupted, RunFailed
 from taskflow.runs.interactive.callbacks import Callback, Callbacks
 from taskflow.runtime.cluster import embedded

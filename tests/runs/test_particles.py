@@ -15,7 +15,7 @@ import xarray as xr
 
 import taskflow as tf
 from taskflow.cases.tables.particles import ParticlesTable
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.errors import BadInput
 from taskflow.flow.measures.particles import Extent
 from taskflow.flow.time.step_clock import CELL as CLOCK

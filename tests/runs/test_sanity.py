@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.errors import RunFailed
 from taskflow.output import Checkpoints, newest
 from taskflow.runs.block.sanity import SANE, Diagnosis, Sanity

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from taskflow.cases import Case
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.runs.block.step_watch import StepWatch
 from taskflow.runs.estimate.step_count import step_warnings
 from taskflow.runs.state.setup import RunSetup

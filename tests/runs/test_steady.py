@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.cases.timing.schedule import Every, Tick
+from taskflow.cases.timing.intervals import Every, Tick
 from taskflow.cases.timing.steady import SteadyCriterion, SteadyWatch
 from taskflow.common.errors import BadInput
 from taskflow.flow.measures.steadiness import Motion

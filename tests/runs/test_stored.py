@@ -19,7 +19,8 @@ from taskflow.common.errors import BadInput
 from taskflow.output import Checkpoint, Checkpoints, RunComparison
 from taskflow.output.checkpoint.checkpoint import MANIFEST, manifest, sealed
 from taskflow.output.disk.damage import Damaged
-from taskflow.runs.state.restart import check_state, newest_restart, usable
+from taskflow.runs.state.restart import newest_restart, usable
+from taskflow.runs.state.written_state import check_state
 from tests.runs.going_on import assert_same_run, go, steps
 
 RECORDED = {

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.errors import BadInput
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine.device import cpu

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import taskflow as tf
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.errors import BadInput, RunFailed
 from taskflow.output import LOG, read_log, tree
 from taskflow.runs.interactive.setting import Settable

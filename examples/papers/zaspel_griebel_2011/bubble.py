@@ -21,7 +21,8 @@ from taskflow.bench.steps import Pressure, flow_state
 from taskflow.bench.timing import SAMPLES, PassJob, nothing, rehearse, slowest
 from taskflow.cases import Case
 from taskflow.cases.source import override
-from taskflow.cases.timing.schedule import Clock, Tick
+from taskflow.cases.timing.intervals import Tick
+from taskflow.cases.timing.schedule import Clock
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.poisson import Solver
 from taskflow.runs.state.setup import RunSetup

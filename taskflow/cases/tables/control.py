@@ -10,7 +10,7 @@ from pydantic import Field
 from taskflow.cases.formulas.values import checked, positive, saying, text
 from taskflow.cases.language.problems import Problem, missing, present, unknown_fields, wrong
 from taskflow.cases.language.table import Natural, Positive, Precision, Table, Whole, entry, optional, reads
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.common.errors import BadInput
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, RUNGE_KUTTA, USUAL_CFL
 

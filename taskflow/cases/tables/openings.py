@@ -16,15 +16,10 @@ from taskflow.cases.tables.body_openings import RULES, PlacedInBody, have_few_fa
 from taskflow.cases.tables.boundaries import Boundaries, Boundary
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.magnitudes import winds_can_be_computed
-from taskflow.cases.tables.physics import (
-    Heat,
-    TurbulenceTable,
-    rough_walls_are_resolved,
-    sides_have_heat,
-    tables_have_heat,
-)
+from taskflow.cases.tables.physics import Heat, sides_have_heat, tables_have_heat
 from taskflow.cases.tables.places import names_are_own, scalars_exist, take_faces
 from taskflow.cases.tables.pressure import PressureTable
+from taskflow.cases.tables.turbulence import TurbulenceTable, rough_walls_are_resolved
 from taskflow.flow import StaggeredGrid
 from taskflow.runtime.regions import triple
 

@@ -17,7 +17,7 @@ from taskflow.cases.tables.planes import Planes
 from taskflow.cases.tables.probes import OFTEN, TAKEN, Isosurfaces, PointList, Probes, RecordTable, Surfaces
 from taskflow.cases.tables.scalars import Corners
 from taskflow.cases.tables.statistics import Spectra
-from taskflow.cases.timing.schedule import MEETS
+from taskflow.cases.timing.intervals import MEETS
 from taskflow.common.derived_names import WORDS, Q
 from taskflow.flow.grid import Vector
 from taskflow.flow.measures.particles import Inertia

@@ -12,7 +12,7 @@ from taskflow.cases.language.table import Number, Text, Truth, Vector, entry, op
 from taskflow.cases.tables.control import Interval
 from taskflow.cases.tables.grid import GridTable
 from taskflow.cases.tables.probes import Across, GroupName, plane_is_inside
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.common.derived_names import SPEED, WORDS
 from taskflow.common.errors import BadInput
 

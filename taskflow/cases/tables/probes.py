@@ -16,7 +16,7 @@ from taskflow.cases.tables.control import EVERYTHING, FieldNames, Interval
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.physics import Heat
 from taskflow.cases.tables.scalars import Corners, Scalars
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.common.derived_names import WORDS
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid

@@ -13,7 +13,7 @@ from taskflow.cases.tables.control import EVERYTHING, FieldNames, Interval
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.obstacles import Obstacles
 from taskflow.cases.tables.probes import RecordTable
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.measures.statistics import VELOCITY, covariance_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.cases.timing.schedule import Every, Quiet, Tick
+from taskflow.cases.timing.intervals import Every, Quiet, Tick
 from taskflow.common.rows import Row
 from taskflow.flow.measures.steadiness import Motion, Steadiness
 from taskflow.runtime.machine import Shard

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from taskflow.common.errors import BadInput
-from taskflow.flow.boundaries.boundary import AROUND, Mirror, mirror, mirror_timed, timed
+from taskflow.flow.boundaries.boundary import timed
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import Velocity
-from taskflow.flow.boundaries.vent import Outside, enter
 from taskflow.flow.grid import Counts, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
+from taskflow.flow.scalars.conditions import Faces
 from taskflow.flow.scalars.transport import GHOST, Transport, bounded_euler, bounded_heun, transport
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Launch, ReadShort, ReadWrite, Roles, Scalar, task
@@ -100,33 +99,6 @@ def _extent(source: Source, grid: StaggeredGrid, axis: int) -> tuple[int, int, f
 
 
 @dataclass(frozen=True)
-class Fixed:
-    """Value on a face of the domain, or its maximum if `timed`: see `Wall`."""
-
-    value: float
-    timed: bool = False
-
-
-@dataclass(frozen=True)
-class Flux:
-    """Diffusive flux into the domain per area and time, or its maximum if `timed`. 0: zero gradient."""
-
-    flux: float = 0.0
-    timed: bool = False
-
-
-@dataclass(frozen=True)
-class Entering:
-    """Value of the fluid that enters through a vent, or its maximum if `timed`."""
-
-    value: float
-    timed: bool = False
-
-
-Faces = Mapping[str, Fixed | Flux | Entering]  # by the key of a side: x_min to z_max, and of openings
-
-
-@dataclass(frozen=True)
 class Mixing:
     """Fields of eddy viscosity and body flags (`taskflow.flow.bodies.flags.heat_bits`), and the turbulent Prandtl
     number.
@@ -152,6 +124,13 @@ class Quantity:
     bounded: bool = False
     sources: tuple[Source, ...] = ()
     faces: Faces = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.diffusivity == 0 and (key := next((key for key, face in self.faces.items() if face.flux), None)):
+            raise BadInput(
+                f"{self.name}: a flux of {self.faces[key].flux} cannot diffuse through {key} without diffusivity; give"
+                " one, or a flux of 0"
+            )
 
     @property
     def diffusivity(self) -> float:
@@ -210,35 +189,11 @@ class Quantity:
     ) -> Iterator[Launch]:  # fmt: skip
         """Yield one launch per side for ghost values of a passive scalar.
 
-        They are 2 value - inside at sides with a value, else inside + flux spacing / diffusivity. `ending` is the
-        suffix of the stage's scalars. Raises BadInput for a flux without diffusivity.
+        `ending` is the suffix of the stage's scalars.
         """
         for side in (side for side in sides if not side.in_body):
-            condition = self.faces[side.key]
-            where: dict[str, Any] = {"over": side.ghosts, "on": side.face}
-            number = timed(side.key, self.name, ending) if condition.timed else None
-            if isinstance(condition, Entering):
-                outside = Outside(1.0 if condition.timed else condition.value)
-                yield enter(name, velocity[side.axis], **where, number=number, outside=outside)
-                continue
-            values = self._mirror(condition, side)
-            if number:
-                values = AROUND if isinstance(condition, Fixed) else Mirror(1.0, side.spacing / self.diffusivity)
-                yield mirror_timed(name, **where, number=number, mirror=values)
-            else:
-                yield mirror(name, **where, mirror=values)
-
-    def _mirror(self, condition: Fixed | Flux, side: BoxSide) -> Mirror:
-        if isinstance(condition, Fixed):
-            return Mirror(-1.0, 2 * condition.value)
-        if condition.flux == 0 and not condition.timed:
-            return Mirror(1.0, 0.0)
-        if self.diffusivity == 0:
-            raise BadInput(
-                f"{self.name}: a flux of {condition.flux} cannot diffuse through {side.face} without diffusivity; give"
-                " one, or a flux of 0"
-            )
-        return Mirror(1.0, condition.flux * side.spacing / self.diffusivity)
+            number = timed(side.key, self.name, ending)
+            yield self.faces[side.key].ghosts(name, velocity, side, self.diffusivity, number)
 
     def _released(
         self, name: str, dt: str, grid: StaggeredGrid, mixing: Mixing, *, part: float = 1.0

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import repeat
 from typing import NamedTuple
 
-from taskflow.cases.timing.schedule import ROUNDING, Quiet, Tick
+from taskflow.cases.timing.intervals import ROUNDING, Quiet, Tick
 from taskflow.common.errors import RunFailed
 from taskflow.flow.poisson import NotConverged
 from taskflow.flow.scalars.transport import CROSSINGS, SPREADINGS

@@ -10,7 +10,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from taskflow.cases.timing.schedule import HERE, NEVER, Quiet, Tick
+from taskflow.cases.timing.intervals import Quiet, Tick
+from taskflow.cases.timing.schedule import HERE, NEVER
 from taskflow.common.errors import RunFailed
 from taskflow.runs.block.batch import StepBatches
 from taskflow.runs.block.checkpoints import RunStart

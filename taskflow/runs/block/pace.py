@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.flow.stability import NO_ONSET, Onset, StepLimit
 
 LARGEST = 1.2  # CFL number at the end of a step that is accepted, over time.cfl

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.flow.time.step_clock import of_clock
 from taskflow.output import LOG, STORE
 from taskflow.runs.block.checkpoints import CheckpointWriter, RunStart, restore

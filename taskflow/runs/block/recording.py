@@ -10,7 +10,7 @@ from operator import and_
 from pathlib import Path
 from typing import Any
 
-from taskflow.cases.timing.schedule import QUIET, Every, Quiet, Tick
+from taskflow.cases.timing.intervals import QUIET, Every, Quiet, Tick
 from taskflow.flow.measures.derived import Derived
 from taskflow.output import SOLID, Guard, RunLog, Writer, unguarded
 from taskflow.output.export.picture_files import undrawn, write_part

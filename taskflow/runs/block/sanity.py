@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.cases import SCHEMES
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.errors import RunFailed
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runs.block.step_watch import NAMES, NOT_WATCHED, StepWatch, WaveWatch, too_long

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from taskflow.cases import SCHEMES
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.flow.stability import Stability
 
 MARGIN = 1.02  # increase of the flow speed, and change of diffusion, before the next check

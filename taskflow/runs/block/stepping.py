@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import RunFailed
 from taskflow.runs.block.pace import Pace

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from taskflow.cases.formulas.values import positive
-from taskflow.cases.timing.schedule import HERE, MEETS, Every, Pause, Tick, intervals
+from taskflow.cases.timing.intervals import MEETS, Every, Tick, intervals
+from taskflow.cases.timing.schedule import HERE, Pause
 from taskflow.common.errors import BadInput, named
 
 

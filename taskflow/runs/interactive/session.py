@@ -18,7 +18,8 @@ from weakref import WeakSet
 
 from taskflow.cases import Case
 from taskflow.cases.formulas.values import number, positive, whole
-from taskflow.cases.timing.schedule import HERE, Pause, Tick
+from taskflow.cases.timing.intervals import Tick
+from taskflow.cases.timing.schedule import HERE, Pause
 from taskflow.common.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, named
 from taskflow.output import LOG, RecordedArray
 from taskflow.output.log import Tail

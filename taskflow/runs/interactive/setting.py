@@ -13,7 +13,7 @@ from taskflow.cases.formulas.motion import RigidMotion, continued, dual
 from taskflow.cases.formulas.motion import of_time as part_of_motion
 from taskflow.cases.language.problems import shown
 from taskflow.cases.tables.timed import TimeFunction, TimeTable, Value, at_time, of_time, value
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.errors import BadInput, named
 from taskflow.runs.block.commands import Drive
 from taskflow.runs.state.setup import RunSetup

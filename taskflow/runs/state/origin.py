@@ -23,7 +23,8 @@ from taskflow.flow.model import VELOCITY
 from taskflow.output import Checkpoint, StoreLayout
 from taskflow.runs.state.closed_faces import other_faces
 from taskflow.runs.state.remedies import AGAIN
-from taskflow.runs.state.restart import RestartPoint, changes, check_state, tables_of
+from taskflow.runs.state.restart import RestartPoint, changes, tables_of
+from taskflow.runs.state.written_state import check_state
 from taskflow.runtime.regions import difference
 from taskflow.systems.initial.fields import COMPUTED, InitialFields, naming
 from taskflow.systems.solved import DiscreteCase

@@ -8,148 +8,25 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
+from typing import Any
 
 from taskflow.cases import Case
 from taskflow.cases.language.problems import shown
-from taskflow.cases.language.table import Precision
 from taskflow.cases.tables.method import read_tables
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.errors import BadInput
-from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, Damaged, RunComparison, newest
+from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, RunComparison, newest
 from taskflow.runs.state.closed_faces import other_faces
 from taskflow.runs.state.remedies import AGAIN, OUTPUT
+from taskflow.runs.state.written_state import FOLLOWED, GROUPS, WrittenState, check_state
 from taskflow.systems.records.fields import SNAPSHOTS, STATISTICS
 
-FOLLOWED = ("probes", "planes", "surfaces", "isosurfaces", "phases", "spectra")  # tables of groups of the store
-SINGLE = ("time", "output", "machine", "statistics")
-Name = Annotated[str, Field(max_length=200)]
-Count = Annotated[int, Field(ge=0, lt=2**62)]
-Checksum = Annotated[int, Field(ge=0, lt=2**32)]
-GROUPS = (*FOLLOWED, "particles")
-NAMED = (*GROUPS, "expressions")
 FREE = (
     "title", "units", "time", "output", "monitor", "checkpoint", "statistics", *FOLLOWED, "expressions", "pictures",
     "machine",
 )  # fmt: skip
 STORED = ("fields", "precision", "compression", "relative_error")
 FIXED = (("time", "scheme"), ("time", "implicit"), *(("output", key) for key in STORED), ("machine", "precision"))
-
-
-class SavedPart(BaseModel):
-    """Values of known types; further entries are kept. Numbers are finite."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="allow", allow_inf_nan=False)
-
-
-class Sums(SavedPart):
-    """The checksums of a group of the store: of the times of its records, and of its constant part."""
-
-    times: Checksum
-    fixed: Checksum
-
-
-class Samples(SavedPart):
-    """The state of an average over time."""
-
-    since: float
-    until: float
-    samples: NonNegativeInt
-    weight: float = 0.0
-    ahead: float = 0.0
-
-
-class While(SavedPart):
-    """The state of a steady-state criterion."""
-
-    since: float
-    moved: bool
-    ranges: dict[Name, NonNegativeFloat]
-
-
-class WorstResidual(SavedPart):
-    """The relative worst residual after a step."""
-
-    step: Count
-    left: NonNegativeFloat
-
-
-class Residuals(SavedPart):
-    """The state of a march to a steady state."""
-
-    largest: dict[Name, NonNegativeFloat]
-    norms: dict[Name, NonNegativeFloat]
-    looks: list[WorstResidual]
-
-
-class MissedTolerances(SavedPart):
-    """The number of successive physical time steps that missed their tolerance."""
-
-    missed: Count
-
-
-Pair = Annotated[list[float], Field(min_length=2, max_length=2)]
-
-
-class SavedRanges(SavedPart):
-    """The ranges of temperature and scalars, in the first state and in all sampled states."""
-
-    first: dict[Name, Pair]
-    seen: dict[Name, Pair]
-
-
-class WrittenState(SavedPart):
-    """The state in a checkpoint, read on restart."""
-
-    time: NonNegativeFloat
-    dt: NonNegativeFloat
-    scalars: dict[Name, float]
-    records: dict[Name, Count]
-    store: dict[Name, Sums]
-    averages: dict[Name, Samples]
-    settling: While | Residuals | MissedTolerances | None = None
-    sanity: dict[Name, float] = {}
-    pace: NonNegativeFloat | None = None
-    begins: bool = False
-    given: dict[Name, float | str] = {}
-    ranges: SavedRanges | None = None
-    lines: Count
-    log: Checksum
-    seconds: NonNegativeFloat
-    rounds: dict[Name, float]
-    ended: Literal["end", "steady", "stalled"] | None
-    blocks: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=3, max_length=3)]
-    closing: Count = 0
-    levels: Precision = "double"
-    case: Annotated[str, Field(max_length=2**24)]
-
-
-def check_state(checkpoint: Checkpoint) -> None:
-    """Raise Damaged if the state of a checkpoint does not have the format of a run."""
-    try:
-        state = WrittenState.model_validate(checkpoint.state)
-        tables = tomllib.loads(state.case)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise _damaged(checkpoint, f"{where}: {first['msg']}") from None
-    except (ValueError, RecursionError):
-        raise _damaged(checkpoint, "case: it is no TOML") from None
-    if not state.records.keys() == state.store.keys():
-        raise _damaged(checkpoint, "store: its groups do not match the records")
-    for key, value in tables.items():
-        listed = isinstance(value, list) and all(isinstance(item, Mapping) for item in value)
-        sound = key == "title" or (isinstance(value, Mapping) and key not in NAMED) or listed
-        if not sound or (key in NAMED and not all(isinstance(table.get("name"), str) for table in value)):
-            raise _damaged(checkpoint, f"case: {key}")
-    if "time" not in tables or any(key in tables and not isinstance(tables[key], Mapping) for key in SINGLE):
-        raise _damaged(checkpoint, f"case: one of {', '.join(SINGLE)}")
-
-
-def _damaged(checkpoint: Checkpoint, what: str) -> Damaged:
-    return Damaged(f"{checkpoint.path}: of its state {what[:200]!r} is not what a run writes")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from taskflow.cases.tables.charts.grid import BodyFittedGrid
 from taskflow.cases.tables.charts.probes import cells_of
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.tables.planes import PlaneTable
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.hexahedra import centres

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taskflow.cases.tables.motion import GridMotion
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.hexahedra import swept_volumes
 from taskflow.flow.models.artificial_compressibility.dual_time import weights
 from taskflow.output.store.rigid_motion import transformed

@@ -18,13 +18,14 @@ from taskflow.cases.tables.machine import Machine
 from taskflow.cases.tables.magnitudes import REMEDY, Magnitudes
 from taskflow.cases.tables.motion import GridMotion, placed
 from taskflow.cases.tables.obstacles import BodyTreatment, Obstacles
-from taskflow.cases.tables.physics import Forcing, Heat, TurbulenceTable, heat_is_on
+from taskflow.cases.tables.physics import Forcing, Heat, heat_is_on
 from taskflow.cases.tables.pictures import Pictures
 from taskflow.cases.tables.planes import Planes
 from taskflow.cases.tables.probes import Probes
 from taskflow.cases.tables.scalars import Scalars
 from taskflow.cases.tables.statistics import StatisticsTable
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.tables.turbulence import TurbulenceTable
+from taskflow.cases.timing.intervals import Every
 from taskflow.common.errors import BadInput
 from taskflow.common.point_location import reach, thin_along
 from taskflow.geometry.grids import MultiBlockGrid

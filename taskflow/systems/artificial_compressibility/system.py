@@ -40,13 +40,10 @@ from taskflow.systems.artificial_compressibility.checks import (
 )
 from taskflow.systems.artificial_compressibility.constants import MetricFields, constant_fields
 from taskflow.systems.artificial_compressibility.domain import ChartDomain
+from taskflow.systems.artificial_compressibility.measures import CompressibilityMeasures
 from taskflow.systems.artificial_compressibility.paths import ChartPaths
 from taskflow.systems.artificial_compressibility.references import dual_time
-from taskflow.systems.artificial_compressibility.residuals import (
-    CompressibilityMeasures,
-    InnerCriterion,
-    ResidualCriterion,
-)
+from taskflow.systems.artificial_compressibility.residuals import InnerCriterion, ResidualCriterion
 from taskflow.systems.artificial_compressibility.rules import RULES
 from taskflow.systems.artificial_compressibility.survey import survey
 from taskflow.systems.artificial_compressibility.tables import SUPPORTS, CompressibilityMethod, MarchTime

@@ -23,7 +23,7 @@ from taskflow.cases.language.table import (
     reads,
 )
 from taskflow.cases.tables.method import Method
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.common.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility

@@ -13,7 +13,7 @@ import numpy as np
 
 from taskflow.cases import Case, Output, Probe
 from taskflow.cases.tables.pictures import PictureTable
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row
 from taskflow.flow import StaggeredGrid

@@ -17,7 +17,8 @@ from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.tables.grid import narrowest
 from taskflow.cases.tables.magnitudes import Magnitudes
 from taskflow.cases.tables.projection import FLOW
-from taskflow.cases.timing.schedule import Clock, Tick
+from taskflow.cases.timing.intervals import Tick
+from taskflow.cases.timing.schedule import Clock
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row, labelled, warning_rows

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from taskflow.cases.tables.timed import Value
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.tasks import Program
 

@@ -27,7 +27,8 @@ from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.forcing.driving import geostrophic_force
 from taskflow.flow.grid import Vector
 from taskflow.flow.operators.momentum import ALONG, EXPLICIT, Implicit
-from taskflow.flow.scalars.quantity import Entering, release_rate
+from taskflow.flow.scalars.conditions import Entering, ScalarCondition
+from taskflow.flow.scalars.quantity import release_rate
 from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
 from taskflow.runtime.regions import triple
 from taskflow.systems.base.expressions import forces
@@ -155,7 +156,7 @@ def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid) -> flo
     given = {key: (side.value, side.flux) for key, side in scalar.boundaries.sides.items()}
     for n, opening in enumerate(case.openings, start=1):
         given[f"opening{n}"] = (opening.scalars or {}).get(scalar.name), None
-    faces: dict[str, flow.Fixed | flow.Flux | Entering] = {}
+    faces: dict[str, ScalarCondition] = {}
     for key, _, _, side in case.conditions:
         value, flux = given.get(key, (None, None))
         if value is None and flux is None and side.kind.permeable:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from taskflow.cases import Case
 from taskflow.cases.formulas.field_expression import FieldExpression
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.common.derived_names import SPEED, WORDS, label_of
 from taskflow.flow.operators.formula import Formula
 from taskflow.output import FieldMetadata

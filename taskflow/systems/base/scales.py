@@ -11,7 +11,7 @@ import numpy as np
 
 from taskflow.cases import Case
 from taskflow.common.rows import Row
-from taskflow.flow import Flux, Quantity
+from taskflow.flow import Quantity
 from taskflow.flow.boundaries.openings import all_conditions
 from taskflow.flow.boundaries.vent import Vent
 from taskflow.flow.flow_model import FlowModel
@@ -105,8 +105,8 @@ def _heat(sim: PartitionedCase, model: FlowModel, inflows: Inflows, heat: Quanti
 
 def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:
     faces = quantity.faces.values()
-    largest = max((abs(face.value) for face in faces if not isinstance(face, Flux)), default=0.0)
-    return Scale(largest, _gain(quantity, [face.flux for face in faces if isinstance(face, Flux)], grid))
+    largest = max((face.largest for face in faces), default=0.0)
+    return Scale(largest, _gain(quantity, [face.flux for face in faces], grid))
 
 
 def _gain(quantity: Quantity, fluxes: list[float], grid: StaggeredGrid) -> float:

@@ -14,7 +14,8 @@ from taskflow.cases import Case
 from taskflow.cases.formulas.noise import RandomVelocity
 from taskflow.cases.tables.initial import Profile
 from taskflow.cases.tables.method import SystemType
-from taskflow.cases.timing.schedule import Clock, Tick
+from taskflow.cases.timing.intervals import Tick
+from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.timing.steady import Criterion, SteadyCriterion
 from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row

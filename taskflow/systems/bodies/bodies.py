@@ -34,8 +34,9 @@ from taskflow.geometry import (
 )
 from taskflow.runtime.regions import Box, hull, triple
 from taskflow.systems.bodies.images import continued, is_over, over_sides
+from taskflow.systems.bodies.immersed_masks import ImmersedMasks
 from taskflow.systems.bodies.inertia import BodyForce, MovingBody, RigidMass
-from taskflow.systems.bodies.masks import BodyOpening, ImmersedMasks, Masks
+from taskflow.systems.bodies.masks import BodyOpening, Masks
 from taskflow.systems.bodies.moving import REACH, MovingBodies
 from taskflow.systems.bodies.solids import Solids, bounded
 from taskflow.systems.bodies.volumes import Volumes, volumes

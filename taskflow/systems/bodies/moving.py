@@ -26,7 +26,8 @@ from taskflow.flow.grid import FACES, Point
 from taskflow.geometry import Shape, corners, placed
 from taskflow.runtime.regions import Box, periodic_images
 from taskflow.systems.bodies.images import continued, over_sides, shifts
-from taskflow.systems.bodies.masks import LAYERS, ImmersedMasks, Numbers, Surfaces
+from taskflow.systems.bodies.immersed_masks import ImmersedMasks, Surfaces
+from taskflow.systems.bodies.masks import LAYERS, Numbers
 from taskflow.systems.bodies.solids import Solids
 
 FARTHEST = 0.5  # spacings that a surface moves in a step

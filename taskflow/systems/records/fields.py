@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.common.caching import cached_property
 from taskflow.output import BlockStore, Guard, Store, Writer, sum_of_group, sum_of_times, unguarded
 from taskflow.runtime.machine import Shard

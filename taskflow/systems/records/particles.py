@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from taskflow.cases.tables.particles import ParticlesTable
-from taskflow.cases.timing.schedule import Every, Tick
+from taskflow.cases.timing.intervals import Every, Tick
 from taskflow.flow.bodies.flags import ITSELF
 from taskflow.flow.measures.particles import Carrying, Extent, ParticleFields, Sampling
 from taskflow.output import Checkpoint, TimeSeries

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from taskflow.cases import SurfaceTable
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.measures.surface_flux import FaceLayer
 from taskflow.flow.model import Ends

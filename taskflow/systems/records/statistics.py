@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from taskflow.cases import Case, SpectrumTable
-from taskflow.cases.timing.schedule import QUIET, Every, Quiet, Tick
+from taskflow.cases.timing.intervals import QUIET, Every, Quiet, Tick
 from taskflow.common.rows import Row
 from taskflow.common.units import plural
 from taskflow.flow import StaggeredGrid

@@ -12,7 +12,7 @@ from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.language.capabilities import Supports
 from taskflow.cases.language.table import Table
 from taskflow.cases.tables.initial import Function, Profile
-from taskflow.cases.timing.schedule import Tick
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import named
 from taskflow.common.rows import Row, details, labelled

@@ -29,7 +29,7 @@ from taskflow.cases.tables.probes import OFTEN, TAKEN, Isosurfaces, Probes, Reco
 from taskflow.cases.tables.scalars import Corners, Scalars
 from taskflow.cases.tables.statistics import Spectra
 from taskflow.cases.tables.timed import placed
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
 from taskflow.systems.two_phase.start import PhaseShape, shapes_are_inside

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taskflow.flow.models.artificial_compressibility import measures, real_time
-from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, CollocatedFlow, norm, residuals
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE, CollocatedFlow
+from taskflow.flow.models.artificial_compressibility.residuals import norm, residuals
 from taskflow.flow.models.artificial_compressibility.stage import stage, transport
 from taskflow.flow.stability import StepLimit
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles

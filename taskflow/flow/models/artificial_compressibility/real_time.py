@@ -9,7 +9,8 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.artificial_compressibility import measures
 from taskflow.flow.models.artificial_compressibility.bodies import fill_closed, pressure_in_closed
 from taskflow.flow.models.artificial_compressibility.dual_time import BEFORE, CHANGE, NOW, RATIO, DualTime
-from taskflow.flow.models.artificial_compressibility.flow_on_charts import CollocatedFlow, norm, residuals
+from taskflow.flow.models.artificial_compressibility.flow_on_charts import CollocatedFlow
+from taskflow.flow.models.artificial_compressibility.residuals import norm, residuals
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Derive, Launch, Read, ReadWrite, Repeat, Roles, Scalar, Write, repeat, task
 

@@ -23,7 +23,7 @@ from taskflow.flow.grid import Grid
 from taskflow.flow.operators.projection import correct
 from taskflow.flow.poisson.lines import Lines, begin_lines, end_lines
 from taskflow.flow.poisson.spectrum import LayeredSpectrum
-from taskflow.flow.scalars.quantity import Fixed, Quantity
+from taskflow.flow.scalars.quantity import Quantity
 from taskflow.runtime.regions import Box, Partition, Triple, triple
 from taskflow.runtime.tasks import Launch, Roles
 
@@ -95,4 +95,4 @@ def factors(boundaries: Boundaries, grid: Grid, quantity: Quantity, *, heats: bo
     if heats:
         diffusivity, sides = quantity.diffusivity, boundaries.items()
         return {face: side.temperature_mirror(BoxSide(face, grid), diffusivity).factor for face, side in sides}
-    return {face: -1.0 if isinstance(side, Fixed) else 1.0 for face, side in quantity.faces.items()}
+    return {face: -1.0 if side.prescribed else 1.0 for face, side in quantity.faces.items()}

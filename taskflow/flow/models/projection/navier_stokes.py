@@ -35,7 +35,7 @@ from taskflow.flow.operators.momentum import momentum
 from taskflow.flow.operators.projection import correct, divergence
 from taskflow.flow.operators.rates import advective_rate
 from taskflow.flow.poisson import Solver
-from taskflow.flow.scalars.quantity import Flux, Mixing, Quantity
+from taskflow.flow.scalars.quantity import Mixing, Quantity
 from taskflow.runtime.regions import Location, Partition
 from taskflow.runtime.tasks import Derive, Launch, Repeat, Roles
 
@@ -264,9 +264,7 @@ class NavierStokes(FlowModel):
         faces = self.solid_flags(f, quantity.name)
         return Mixing(f.nu_t, faces, self.turbulence.prandtl) if self.turbulence else Mixing(faces=faces)
 
-    def wall_heat_flux(
-        self, f: Roles, quantity: Quantity, name: str, dt: str, part: float = 1.0
-    ) -> Iterator[Launch]:
+    def wall_heat_flux(self, f: Roles, quantity: Quantity, name: str, dt: str, part: float = 1.0) -> Iterator[Launch]:
         """Add the heat from immersed bodies to the temperature in the field `name`, for this part of a step dt."""
         if self.obstacles and quantity is self.heat:
             yield from self.obstacles.wall_heat_flux(name, f, dt, part * quantity.diffusivity)
@@ -285,8 +283,8 @@ class NavierStokes(FlowModel):
             supplies = heat_supplies(self.boundaries, self.grid)
         else:
             yield from quantity.ghosts(name, self.sides, velocity, self.scheme.endings[n])
-            fluxes = ((side, quantity.faces[side.key]) for side in self.sides)
-            supplies = [(side, Supply(each.flux)) for side, each in fluxes if isinstance(each, Flux) and each.flux != 0]
+            fluxes = ((side, quantity.faces[side.key].flux) for side in self.sides)
+            supplies = [(side, Supply(flux)) for side, flux in fluxes if flux != 0]
         if self.turbulence:
             yield from supply_ghosts(name, f.nu_t, supplies, quantity.diffusivity, self.turbulence.prandtl)
 
