@@ -74,7 +74,7 @@ def test_what_is_not_supported_is_refused_with_a_remedy(tables, lines):
 def test_every_place_that_is_declared_is_one_of_a_case():
     """A place that is misspelt would refuse nothing, or everything."""
     key_of = runpy.run_path(str(ROOT / "docs" / "capabilities.py"))["key_of"]
-    nowhere = {"obstacles.contact_angle", "two_phase.contact_angle", "method.linear.lag", "timed"}  # of no table
+    nowhere = {"obstacles.contact_angle", "two_phase.contact_angle", "timed"}  # of no table
     for name in ("projection", "two_phase", "artificial-compressibility"):
         declared = supports()[name]
         places = {*declared.places, *declared.lacks, *(place for pair in declared.apart for place in pair)}

@@ -45,6 +45,7 @@ def factors_of_a_flow(ordering, blocks=(1, 1, 1), coupled=False):
 
     def matrix(f):
         yield from flow.still_ghosts(f)
+        yield flow.paced((f.u, f.v, f.w), f)
         yield from flow.matrix(f)
 
     def after(shard):
@@ -109,10 +110,14 @@ def test_what_other_tiles_leave_of_a_pivot_is_rounded_as_pivots_are():
     for precision in ("single", "double"):
         flow, out = model(chart, precision=precision, tile=tile), made.setdefault(precision, {})
 
-        def after(shard, flow=flow, out=out):
+        def matrix(f, flow=flow):
+            yield flow.paced((f.u, f.v, f.w), f)
+            yield from flow.matrix(f)
+
+        def after(shard, flow=flow, out=out, matrix=matrix):
             shard.write(dict(zip(STATE, state, strict=True)))
             shard.run(lambda f, flow=flow: flow.ghosts(f, ""))
-            shard.run(owned("implicit", flow.matrix), **{"implicit.slowness": 0.05})
+            shard.run(owned("implicit", matrix), **{"implicit.slowness": 0.05})
             out.update({name: shard.read(name) for name in (*COUPLING, "pivot")})
             shard.run(owned("implicit", flow.factors))
             out["inverse"] = shard.read("pivot")

@@ -157,6 +157,7 @@ def linear(chart, flow):
 
     def prepared(f):
         yield from flow._left(f, "")
+        yield flow.paced((f.u, f.v, f.w), f)
         yield from flow.matrix(f)
         yield from flow.factors(f)
 

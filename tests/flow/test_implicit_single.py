@@ -45,8 +45,12 @@ def test_sweeps_and_products_are_those_in_double_precision(made, begun, warmth):
             shard.run(owned("implicit", lambda f: program(flow.single(f))))
             out[program.__name__] = [[shard.read(name + suffix) for name in made] for suffix in ("", SINGLE)]
 
-        for program in (flow.matrix, flow.prepared):
-            shard.run(owned("implicit", program))
+        def prepared(f):
+            yield flow.paced((f.u, f.v, f.w), f)
+            yield from flow.matrix(f)
+            yield from flow.prepared(f)
+
+        shard.run(owned("implicit", prepared))
         both(flow.product, z, new)
         both(flow.precondition, new, z)
 

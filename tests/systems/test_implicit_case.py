@@ -38,7 +38,10 @@ COUPLED = changed(LID, method={"type": "artificial-compressibility", "linear": {
     (CYLINDER, {"method__linear": {"ordering": "colours"}},
      'method.linear.ordering = "colours": cells in two colours take 2 to 3 times the products of "tiles"; give that'),
     (CYLINDER, {"method__linear": {"lag": 5}},
-     "method.linear.lag = 5: the matrix is made again in every outer iteration; omit it"),
+     "method.linear.lag = 5: the CFL number triples between the iterations of a steady march; omit it, or"
+     " time.steady"),
+    (CYLINDER, {"method__linear": {"lag": 0}, "time": {"steps": 4, "step": 0.1}},
+     "method.linear.lag = 0: give an integer >= 1"),
     (CYLINDER, {"method__linear": {"coupled": ["T"]}},
      'method.linear.coupled = ["T"]: there is no heat; give [heat], or omit it'),
     (WARM, {"method__linear": {"coupled": ["T", "T"]}}, 'method.linear.coupled = ["T", "T"]: name T once'),

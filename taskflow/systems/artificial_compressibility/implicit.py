@@ -77,6 +77,10 @@ class Linear(Table):
         '`["T"]`: T is an unknown of the blocks of the factors. Otherwise it has separate factors',
         otherwise="nothing",
     )
+    lag: Whole | None = optional(
+        "in real time: outer iterations of a step that share factors, 1 for new factors in each",
+        otherwise="as many as pay",
+    )
     precision: Precision = entry("of the stored factors, and of the vectors of `gmres`", "single")
 
     @classmethod

@@ -70,6 +70,9 @@ def _keys_of_real_time(
         return
     if method.inner is not None:
         yield wrong(("method", "inner"), method.inner.written(), "it is of real time; omit it, or time.steady")
+    if method.linear is not None and method.linear.lag is not None:
+        remedy = "the CFL number triples between the iterations of a steady march; omit it, or time.steady"
+        yield wrong(("method", "linear", "lag"), method.linear.lag, remedy)
     remedy = "a steady run has no time; omit t, or time.steady"
     for name, side in boundaries.sides.items():
         if side.changes:

@@ -26,6 +26,7 @@ from taskflow.cases.tables.method import Method
 from taskflow.cases.timing.intervals import Every
 from taskflow.common.errors import BadInput
 from taskflow.flow.models.artificial_compressibility.convergence import PATIENCE
+from taskflow.flow.models.artificial_compressibility.implicit.lag import EACH, Lag
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
 from taskflow.flow.models.artificial_compressibility.method import Marching
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
@@ -60,7 +61,6 @@ SUPPORTS = Supports(
         "time.diffusion": "method.cfl bounds pseudo-time, and real time has no such bound; omit it",
         "time.capillary": "one fluid has no capillary waves; omit it",
         "time.scheme": "method.march says how steps of pseudo-time are made, and real time is BDF2; omit it",
-        "method.linear.lag": "the matrix is made again in every outer iteration; omit it",
         "boundaries.inflow.phase": "one fluid has no phases; omit it",
         "initial.velocity.function": None, "initial.velocity.array": None,
         "initial.temperature.function": None, "initial.temperature.array": None, "scalars.initial.function": None,
@@ -236,8 +236,9 @@ class CompressibilityMethod(Method):
         usual = CflRamp(start=IN_REAL_TIME, most=IN_REAL_TIME) if real else CflRamp()
         ramp, linear = self.cfl if isinstance(self.cfl, CflRamp) else usual, self.linear or Linear()
         how = {"ramp": ramp.ramp(), "ordering": linear.ordering, "tile": tile, "precision": linear.precision}
+        lag = Lag(linear.lag) if real else EACH
         solver, coupled = linear.made(real=real), linear.coupled is not None
-        return ImplicitCompressibility, {"solver": solver, "double": double, "coupled": coupled, **how}
+        return ImplicitCompressibility, {"solver": solver, "double": double, "coupled": coupled, "lag": lag, **how}
 
     def looks(self, every: Every) -> tuple[Every, int]:
         """Return the interval of residual checks, for a log written at the interval `every`, and the number of steps in

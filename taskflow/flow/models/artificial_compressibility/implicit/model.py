@@ -22,6 +22,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.correction import 
 from taskflow.flow.models.artificial_compressibility.implicit.derivative import derivative
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import FORTY, Gmres
 from taskflow.flow.models.artificial_compressibility.implicit.krylov import PART, VALUES, WARM
+from taskflow.flow.models.artificial_compressibility.implicit.lag import EACH, Lag
 from taskflow.flow.models.artificial_compressibility.implicit.least_squares import Scalars, length
 from taskflow.flow.models.artificial_compressibility.implicit.march import RAMP, Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUPLING, matrix
@@ -51,12 +52,13 @@ BROKEN = 2  # updates in a row that are no numbers: factors are to be in double 
 @dataclass(frozen=True, eq=False)
 class ImplicitCompressibility(ImplicitScalars):
     """The equations, marched with long steps of pseudo-time. `solver` solves the linear equations, with factors stored
-    in `precision`. `ramp` sets the step sizes. `double`: everything else is in double precision.
+    in `precision` for a `lag` of iterations. `ramp` sets the step sizes. `double`: the rest is in double precision.
     """
 
     _: KW_ONLY
     solver: Gmres | Correction = FORTY
     ramp: Ramp = RAMP
+    lag: Lag = EACH
     precision: Literal["single", "double"] = "single"
     double: bool = False
 
@@ -155,10 +157,10 @@ class ImplicitCompressibility(ImplicitScalars):
         if self.method.local:
             yield from self.compressibility(f)
         yield from self._left(f, "")
-        yield derive(self._paced, ("cfl", "slowness", "first", "retreat"))
+        yield derive(self._paced, ("cfl", "slowness", "first", "retreat", *self.lag.memory))
         yield from self.still_ghosts(f)
-        yield from self.matrix(f)
-        yield from self.factors(f)
+        yield self.paced((f.u, f.v, f.w), f)
+        yield from self.lag.factors(self._factored, f)
         if "T" in self.apart:
             yield from self.scalar_factors((f.u, f.v, f.w), f, self.numbers)
         yield from self.solver.solve(f, self)
@@ -251,12 +253,15 @@ class ImplicitCompressibility(ImplicitScalars):
 
     def matrix(self, f: Roles) -> Iterator[Launch]:
         """Compute the matrix blocks, including the pseudo-time term."""
-        yield self.paced((f.u, f.v, f.w), f)
         place = self.place(f)[1:-1]
         own = f.own if self.solver.approximates else None
         flow, made = (*fields(f, STATE), f.sides, f.pseudo), (*fields(f, COUPLING), f.pivot)
         heat = (f.T, f.T_z) if self.coupled else None
         yield matrix(flow, made, own, heat, None, *place, self.surface_fields(f), **self._where(f))
+
+    def _factored(self, f: Roles) -> Program:
+        yield from self.matrix(f)
+        yield from self.factors(f)
 
     def factors(self, f: Roles) -> Iterator[Launch | Derive]:
         """Compute the factors of the matrix, and check that none is singular."""
@@ -288,7 +293,7 @@ class ImplicitCompressibility(ImplicitScalars):
     def _paced(self, scalars: Scalars) -> dict[str, float]:
         solved, left = (self.solver.solved(scalars), self.solver.left(scalars)) if scalars["cfl"] > 0 else (False, 1.0)
         size = length(scalars) * self.unit**2  # checkpoints have it in the units of the case
-        return self.ramp.advance(scalars, size, solved, left)
+        return self.ramp.advance(scalars, size, solved, left) | self.lag.advance(scalars, length(scalars))
 
 
 def _judged(scalars: Scalars) -> dict[str, float]:
