@@ -80,7 +80,7 @@ def _cautions(
     rates: ForcingRates, dt: float, scheme: TimeScheme, end: float | None, verbs: tuple[str, str, str], names: str
 ) -> dict[str, str]:
     relax, turn, make = verbs
-    cautions, shown = dict[str, str](), min(dt, end or dt)
+    cautions, dt = dict[str, str](), min(dt, end or dt)
     for kind, verb, rate, most in (
         ("relaxation", relax, rates.relaxation, SHORTEST * scheme.diffusion / dt),
         ("rotation", turn, rates.frequency, (scheme.cfl or scheme.tolerated) / dt),
@@ -90,9 +90,9 @@ def _cautions(
                 f"at the start {verb} {names} at a rate of {rate:.3g}, and steps of {dt:.3g} are stable up to"
                 f" {most:.3g}; give a smaller time.step or time.cfl, or a slower rate"
             )
-    if rates.growth * shown > USUAL_CFL:
+    if rates.growth * dt > USUAL_CFL:
         cautions["growth"] = (
-            f"at the start {make} {names} grow at a rate of {rates.growth:.3g}, which steps of {shown:.3g} cannot"
+            f"at the start {make} {names} grow at a rate of {rates.growth:.3g}, which steps of {dt:.3g} cannot"
             f" follow; give a time.step of at most {USUAL_CFL / rates.growth:.2g}"
         )
     return cautions
