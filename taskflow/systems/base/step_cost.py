@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 from taskflow.common.caching import cached_property
@@ -124,7 +124,7 @@ class StepCost:
 
     program: Program
     partition: Partition
-    recordings: Recordings
+    recordings: Recordings = field(default_factory=Recordings)
 
     @cached_property
     def sample(self) -> Sample:
