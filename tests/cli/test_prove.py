@@ -37,11 +37,13 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.fast("auto-projection", "auto-rk4", "comm-two phases", "comm-implicit")
 @pytest.mark.parametrize("model", CASES)
-def test_a_case_of_each_model_is_proved(give, here, model):
-    """Within a minute of processor time."""
+@pytest.mark.parametrize("overlap", ["auto", "comm"])
+def test_a_case_of_each_model_is_proved(give, here, overlap, model):
+    """Within a minute of processor time. "auto" proves each pass with and without overlap, next to either."""
     charts = "method" in CASES[model]
-    machine = {"device": "cpu", "threads": 1, "blocks": 2 if charts else [1, 1, 2]}
+    machine = {"device": "cpu", "threads": 1, "blocks": 2 if charts else [1, 1, 2], "overlap": overlap}
     (here / "case.toml").write_text(tf.Case(**CASES[model], machine=machine).to_toml())
     results = []
     assert seconds(lambda: results.append(give("check", "case.toml", "--prove"))) < 60

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
-from functools import cache
 from typing import Any
 
 from taskflow.runtime.tasks.numbers import LookupTable
@@ -13,15 +12,19 @@ from taskflow.runtime.tasks.sweep import Sweep
 WHOLE = range(-(2**31), 2**31)  # range of a kernel's int
 
 
-@cache
+_members: dict[type, tuple[str, ...]] = {}
+
+
 def members(kind: type) -> tuple[str, ...]:
-    """Return the names of the members of a dataclass; none of another class, or of a lookup table."""
-    known = is_dataclass(kind) and not issubclass(kind, LookupTable)
-    return tuple(field.name for field in fields(kind)) if known else ()
+    """Return the names of the members of a dataclass that is no lookup table, () of any other class."""
+    if kind not in _members:
+        several = is_dataclass(kind) and not issubclass(kind, LookupTable)
+        _members[kind] = tuple(field.name for field in fields(kind)) if several else ()
+    return _members[kind]
 
 
 def too_large(constant: Any) -> tuple[str, int] | None:
-    """Return the first integer of a constant beyond the range of a kernel's int, with its place; None if all fit."""
+    """Return the first integer of a constant beyond the range of a kernel's int, with its place, or None."""
     if isinstance(constant, float):
         return None
     if isinstance(constant, int):

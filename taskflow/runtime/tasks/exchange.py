@@ -221,7 +221,7 @@ def settled(
     recordings: Recordings | None = None,
 ) -> SettledPass:
     """Return the second pass of a program. All later ones are equal except for the roles of the fields. `blocks` and
-    `known` are as in `exchange`; `recordings` are those so far.
+    `known` are as in `exchange`. `recordings` are those so far.
 
     Raises BadInput if the program is impossible on this partition.
     """

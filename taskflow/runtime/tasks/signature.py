@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
 from typing import Any, cast
 
 from taskflow.runtime.tasks.constants import members
@@ -145,7 +144,12 @@ def _derived(kind: Any, value: Any) -> Iterator[tuple[type, type]]:
             yield declared, chosen
 
 
-@cache
+_bases: dict[type, type] = {}
+
+
 def _declared(chosen: type) -> type:
-    """Return the first base class of a choice that is a dataclass; other classes themselves."""
-    return [base for base in chosen.__mro__ if is_dataclass(base)][-1] if is_choice(chosen) else chosen
+    """Return the first base class of a choice that is a dataclass, and any other class itself."""
+    if chosen not in _bases:
+        bases = [base for base in chosen.__mro__ if is_dataclass(base)] if is_choice(chosen) else [chosen]
+        _bases[chosen] = bases[-1]
+    return _bases[chosen]
