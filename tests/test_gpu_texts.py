@@ -13,6 +13,7 @@ import taskflow as tf
 from examples.papers.luo_2014.factors import Charts, Factors
 from taskflow.runs.estimate.memory import MemoryEstimate
 from taskflow.runs.state.setup import RunSetup
+from taskflow.runtime.machine.kernel.includes import INCLUDE, expanded
 from taskflow.runtime.machine.kernel.texts import cuda_pieces, cuda_text, listable
 from taskflow.runtime.machine.trace.gather import text_of
 from taskflow.runtime.regions import Box
@@ -72,6 +73,10 @@ def test_both_compilers_are_asked():
 ])  # fmt: skip
 def test_kernels_of_examples_compile_for_gpus(path, precision):
     assert [message for text in texts(path, precision) if (message := messages(text))] == []
+
+
+def test_copies_of_whole_arrays_compile_for_gpus():
+    assert not messages(expanded(INCLUDE / "copy_whole.cu", np.dtype("f8"), {"declared.h": ""}))
 
 
 def test_levels_in_units_of_the_norm_compile_for_gpus():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from docs.performance.table import ReportTable, digits, flow, rows_of, share, shown
+from docs.performance.table import ReportTable, digits, flow, of_copies, rows_of, share, shown
 from examples.papers.luo_2014.tables import charted
 from examples.papers.xue_roy_2020.tables import shared
 from examples.papers.xue_roy_2020.xue_roy import paper
@@ -44,7 +44,7 @@ def outer(results: Sequence[Result]) -> ReportTable:
             "ms": shown(row["seconds"], 1e3),
             "products": shown(row["products"], form="{:.4g}".format),
             "bytes per cell": shown(row["bytes_per_cell"], form=digits),
-            "of copy": shown(row["share_of_copy"], form=share),
+            **of_copies(row),
             "efficiency": shown(row["efficiency"], form=share) if several else "",
             **{name: share(part["share"]) for name, part in row["parts"].items()},
         }

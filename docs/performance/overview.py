@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from docs.performance.table import ReportTable, flow, results_of, rows_of, share, shown, small
+from docs.performance.table import ReportTable, flow, of_copies, results_of, rows_of, share, shown, small
 from examples.papers.jacobsen_senocak_2013.convergence import levels
 from taskflow.bench.tables import Result, arranged
 from taskflow.common.units import times
@@ -20,7 +20,7 @@ def _timed(row: Mapping[str, Any], unit: float, name: str) -> dict[str, str]:
     return {
         "ms": shown(row["seconds"], 1e3),
         name: shown(rate, 1 / unit),
-        "of copy": shown(row["share_of_copy"], form=share),
+        **of_copies(row),
     }
 
 

@@ -97,7 +97,8 @@ def source(result: Result) -> Source:
     words = [word for before, word in pairwise(["", *result["command"]]) if not {before, word} & FILES]
     command = " ".join(words if words[0] == "python" else ["taskflow", *words[1:]])
     command = command.removeprefix("python -m ") if "-m taskflow " in command else command
-    copy = f", copy {size(result['copy_bandwidth'])}/s" if result.get("copy_bandwidth") else ""
+    named = {"copy_bandwidth": "copy", "driver_bandwidth": "by the driver"}
+    copy = "".join(f", {words} {size(result[name])}/s" for name, words in named.items() if result.get(name))
     remark = f". {result['remark']}" if result.get("remark") else ""
     session = f"{where(result)}, {result['started'][:10]}, commit {brief(result['git_commit'])}"
     return Source(session, f"`{command}`{copy}{remark}")
@@ -118,6 +119,12 @@ def shown(value: Any, scale: float = 1.0, form: Callable[[float], str] = digits)
 def share(value: float) -> str:
     """A share in per cent, with one decimal where that is not zero."""
     return f"{100 * value:.1f} %".replace(".0 %", " %")
+
+
+def of_copies(row: Mapping[str, Any]) -> dict[str, str]:
+    """Shares of the bandwidth of our copy kernel and, in newer results, of the driver's copy."""
+    driver = {"of driver": share(row["share_of_driver"])} if "share_of_driver" in row else {}
+    return {"of copy": shown(row["share_of_copy"], form=share), **driver}
 
 
 def small(value: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from docs.performance.table import ReportTable, results_of, rows_of, share, shown
+from docs.performance.table import ReportTable, of_copies, results_of, rows_of, share, shown
 from examples.papers.zaspel_griebel_2011.tables import of_copy, tolerance
 from taskflow.bench.tables import Result, arranged, where
 from taskflow.common.units import times
@@ -78,7 +78,7 @@ def bubble_steps(results: Sequence[Result]) -> ReportTable:
             "ms": shown(row["seconds"], 1e3),
             "10^6 cell-steps/s": shown(row["cells_per_second_per_block"] * row["blocks"], 1e-6),
             "bytes per cell": shown(row["bytes_per_cell"], form="{:.0f}".format),
-            "of copy": shown(row["share_of_copy"], form=share),
+            **of_copies(row),
             "iterations": shown(row["iterations"]),
             "launches": shown(row["launches"], form="{:.0f}".format),
             "without pressure: ms": shown(row["rest_seconds"], 1e3),
@@ -106,7 +106,7 @@ def bubble_sizes(results: Sequence[Result]) -> ReportTable:
         columns = {
             "ms": shown(row["seconds"], 1e3),
             "10^6 cell-steps/s": shown(row["cells_per_second_per_block"] * row["blocks"], 1e-6),
-            "of copy": shown(row["share_of_copy"], form=share),
+            **of_copies(row),
             "iterations": shown(row["iterations"]),
             "nJ per cell-step": shown(row["joules_per_cell"], 1e9),
             "10^9 cell-steps per dollar": shown(row["cells_per_dollar"], 1e-9),
@@ -170,7 +170,7 @@ def bubble_scaling(results: Sequence[Result]) -> ReportTable:
             "iterations": shown(row["iterations"]),
             "weak efficiency": "" if alone or strong else share(row["efficiency"]),
             "speedup": shown(row["speedup"]) if strong and not alone else "",
-            "of copy": shown(row["share_of_copy"], form=share),
+            **of_copies(row),
         }
         labels = where(result), row["shape"].split("-")[0], times(row["cells_per_block"])
         table.put((*labels, str(row["blocks"]), overlap(row)), columns, result)

@@ -8,13 +8,13 @@ from statistics import median
 from typing import Any, Literal
 
 from taskflow.bench.team import Team
-from taskflow.bench.timing import TimingConditions, moving
+from taskflow.bench.timing import TimingConditions, bandwidths, moving
 from taskflow.flow import NavierStokes
 from taskflow.flow.boundaries.boundary import Value, impose
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.poisson import relative_residual
 from taskflow.runtime.host import Place, choose_device, look
-from taskflow.runtime.machine import Shard, copy_bandwidth
+from taskflow.runtime.machine import Shard
 from taskflow.runtime.machine.device import Device, open_device
 from taskflow.runtime.machine.trace.staging import Staging
 from taskflow.runtime.tasks import Launch, Repeat, Roles
@@ -32,11 +32,11 @@ def open_here(requested: str) -> tuple[Place, Device]:
 
 
 def beside_copies(device: Device, measure: Callable[[], list[dict[str, Any]]]) -> dict[str, Any]:
-    """Return rows with their rates, and the copy bandwidth: the median of measurements before and after."""
-    before, rows = copy_bandwidth(device), measure()
-    bandwidth = median([before, copy_bandwidth(device)])
-    rates = [moving({**row, "copy_bandwidth": bandwidth}, row["bytes"]) for row in rows]
-    return {"copy_bandwidth": bandwidth, "results": [{**row, **rate} for row, rate in zip(rows, rates, strict=True)]}
+    """Return rows with their rates, and the bandwidths of copies: medians of measurements before and after."""
+    before, rows = bandwidths(device), measure()
+    copies = {name: median([before[name], after]) for name, after in bandwidths(device).items()}
+    rates = [moving({**row, **copies}, row["bytes"]) for row in rows]
+    return {**copies, "results": [{**row, **rate} for row, rate in zip(rows, rates, strict=True)]}
 
 
 def one_overlap(conditions: TimingConditions, what: str) -> None:

@@ -113,6 +113,7 @@ class Units:
             f"{self.cells}cell/s": number(row["cells_per_second_per_block"] / PREFIXES[self.cells]),
             "GB/s": number(row["bytes_per_second"] / row["blocks"] / 1e9),
             "of copy": share(row["share_of_copy"]),
+            "of driver": share(row["share_of_driver"]),
         }
 
     def costs(self, row: Result) -> Columns:
@@ -140,7 +141,7 @@ def about(result: Result) -> list[tuple[str, str]]:
     counted = "operations that are not counted" if operations is None else f"{operations:.0f} operations"
     lines = [
         ("step", f"{row['bytes_per_cell']:.0f} bytes to move and {counted}, per cell"),
-        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured alongside the steps"),
+        ("copy", f"{copies(result)} for each block, measured alongside the steps"),
         ("cell/s", "cells times steps per second, of each block; GB/s of each, too"),
     ]
     if operations is not None:
@@ -153,6 +154,11 @@ def about(result: Result) -> list[tuple[str, str]]:
     if result["price"] is not None:
         lines.append(("cell/$", f"cells times steps per dollar, at {result['price']:g} for an hour of a block"))
     return lines
+
+
+def copies(result: Result) -> str:
+    """Return the bandwidths of our copy kernel and of the driver's copy."""
+    return f"{size(result['copy_bandwidth'])}/s, by the driver {size(result['driver_bandwidth'])}/s,"
 
 
 def columned(labels: Iterable[str], columns: Sequence[Columns]) -> None:

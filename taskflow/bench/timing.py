@@ -15,6 +15,7 @@ from taskflow.bench.team import Team
 from taskflow.runs.directory.provenance import provenance
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine import Control, Job, Mapper, Shard, copy_bandwidth
+from taskflow.runtime.machine.device import Device
 from taskflow.runtime.machine.trace.mapper import Overlap
 from taskflow.runtime.machine.trace.staging import Staging
 from taskflow.runtime.regions import Partition, Triple
@@ -26,6 +27,7 @@ BUDGET = 1.5  # seconds for the samples of one operation
 SAMPLES = 5, 50  # least and most of them
 LENGTH = 0.02  # least seconds of a sample: many calls of a short operation, with one wait for the device
 PASSES = 0.1  # least seconds of a sample of passes: blocks start within about 10 us
+BANDWIDTHS = {"copy_bandwidth": False, "driver_bandwidth": True}  # of copies, by the driver or not
 COPY = {"cpu": 64, "gpu": 256}  # mebibytes of each of the two arrays that the copy bandwidth is measured with
 BESIDE = {device: 2 * (mebibytes << 20) for device, mebibytes in COPY.items()}  # bytes that it takes
 
@@ -91,14 +93,14 @@ class PassJob:
         """
         self.begin(shard)
         shard.meet()  # blocks that share memory measure its bandwidth together
-        bandwidth = copy_bandwidth(shard.device, COPY[shard.device.kind], repeats=4)
+        measured = bandwidths(shard.device, COPY[shard.device.kind], repeats=4)
         calls, count = self._samples(shard)
         with EnergyMeter(shard.device) as meter:
             samples = [self._sample(shard, calls) for _ in range(count)]
         return {
             "seconds": samples,
             "joules": None if meter.joules is None else meter.joules / (calls * count * self.units),
-            "copy_bandwidth": bandwidth,
+            **measured,
             "host_seconds": self._host(shard),
             "overlap": shard.overlap,
             **self.end(shard),
@@ -186,7 +188,7 @@ class PassTiming:
     ) -> dict[str, Any]:
         """Return the row derived from the reports of the blocks."""
         blocks, cells = len(partition), partition.region.count
-        seconds, bandwidth = median(reports[0]["seconds"]), sum(report["copy_bandwidth"] for report in reports)
+        seconds = median(reports[0]["seconds"])
         hosts = [report["host_seconds"] for report in reports if report["host_seconds"] is not None]
         counted = [float(report["joules"]) for report in reports if report["joules"] is not None]
         watts = None if len(counted) == blocks else self.conditions.watts
@@ -202,17 +204,23 @@ class PassTiming:
             "samples": len(reports[0]["seconds"]),
             "spread": (high - low) / seconds,
             "cells_per_second_per_block": cells / blocks / seconds,
-            "copy_bandwidth": bandwidth,
+            **{name: sum(report[name] for report in reports) for name in BANDWIDTHS},
             "host_seconds": max(hosts, default=None),
             "joules_per_cell": sum(counted) / cells if len(counted) == blocks else watts and watts * seconds / cells,
             "watts": watts,
         }
 
 
+def bandwidths(device: Device, mebibytes: int | None = None, repeats: int = 9) -> dict[str, float]:
+    """Return the bandwidths of our copy kernel and of the driver's copy, see `copy_bandwidth`."""
+    return {name: copy_bandwidth(device, mebibytes, repeats, driver=driver) for name, driver in BANDWIDTHS.items()}
+
+
 def moving(row: Mapping[str, Any], nbytes: float) -> dict[str, float]:
     """Return the rates of a row, given the bytes that all blocks together must move per unit."""
     rate = nbytes / row["seconds"]
-    return {"bytes_per_second": rate, "share_of_copy": rate / row["copy_bandwidth"]}
+    shares = {f"share_of_{name.removesuffix('_bandwidth')}": rate / row[name] for name in BANDWIDTHS}
+    return {"bytes_per_second": rate, **shares}
 
 
 def about(place: Place, device: str, threads: int) -> dict[str, Any]:
@@ -227,9 +235,9 @@ def about(place: Place, device: str, threads: int) -> dict[str, Any]:
 
 
 def describe(team: Team, precision: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the machine, the precision and the copy bandwidth of the rows."""
+    """Return the machine, the precision and the bandwidths of copies of the rows, for a block."""
     return {
         **about(team.places[0], team.device, team.threads),
         "precision": precision,
-        "copy_bandwidth": median(row["copy_bandwidth"] / row["blocks"] for row in rows),
+        **{name: median(row[name] / row["blocks"] for row in rows) for name in BANDWIDTHS},
     }

@@ -6,7 +6,6 @@ from importlib.util import find_spec
 import pytest
 from typer.testing import CliRunner
 
-from examples.papers import measuring
 from taskflow.bench import timing
 from tests.cli.conftest import give, here, refused
 
@@ -33,8 +32,7 @@ def brief(monkeypatch):
     """Nothing is timed for long; call it where the bandwidth of a copy, 2e10 B/s, is not to be measured."""
 
     def call():
-        for module in (timing, measuring):
-            monkeypatch.setattr(module, "copy_bandwidth", lambda *_, **__: 2e10)
+        monkeypatch.setattr(timing, "copy_bandwidth", lambda *_, **__: 2e10)
 
     monkeypatch.setattr(timing, "BUDGET", 0.01)
     monkeypatch.setattr(timing, "LENGTH", 1e-4)

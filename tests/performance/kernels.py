@@ -9,8 +9,7 @@ import typer
 
 from taskflow.bench.app import start, study
 from taskflow.bench.options import Device, Output, Precision, Settings
-from taskflow.bench.tables import Result, columned, number, present, where
-from taskflow.common.units import size
+from taskflow.bench.tables import Result, columned, copies, number, present, where
 from taskflow.terminal.format import say
 from tests.performance.kernel_timings import measure_kernels
 
@@ -35,13 +34,14 @@ def kernels(
 def show_kernels(result: Result) -> None:
     """Print the result of `measure_kernels`."""
     heading = f"{result['cells'][0]}^3 cells in {result['precision']} precision on {where(result)}"
-    say(heading, [("copy", f"{size(result['copy_bandwidth'])}/s, median of what was measured before and after")])
+    say(heading, [("copy", f"{copies(result)} median of what was measured before and after")])
     columns = [
         {
             "ms": number(row["seconds"] * 1e3),
             "Gcell/s": number(row["cells_per_second"] / 1e9),
             "GB/s": number(row["bytes_per_second"] / 1e9),
             "of copy": f"{row['share_of_copy']:.0%}",
+            "of driver": f"{row['share_of_driver']:.0%}",
         }
         for row in result["results"]
     ]

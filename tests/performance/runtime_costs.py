@@ -11,9 +11,9 @@ from typing import Any
 
 from taskflow.bench.machine import jacobi
 from taskflow.bench.team import Request, Team, open_team
-from taskflow.bench.timing import COPY, SAMPLES, TimingConditions, describe
+from taskflow.bench.timing import COPY, SAMPLES, TimingConditions, bandwidths, describe
 from taskflow.runtime.cluster import BlockGroup, cause
-from taskflow.runtime.machine import Control, Mapper, Shard, copy_bandwidth, run_threads
+from taskflow.runtime.machine import Control, Mapper, Shard, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.regions import Triple
 from tests.runtime.host.messages import dask_messages
@@ -33,12 +33,12 @@ def measure_runtime(device: str, conditions: TimingConditions) -> dict[str, Any]
     seconds = conditions.seconds
     with open_team(Request(device, (1, 1, 1))) as alone:
         rows = [*_replays(alone, conditions)]
-        bandwidth = alone.run(jacobi.partition(TINY, (1, 1, 1), "single"), _bandwidth, Mapper("none"))[0]
+        copies = alone.run(jacobi.partition(TINY, (1, 1, 1), "single"), _bandwidths, Mapper("none"))[0]
     rows += _recording()
     pair = (1, 1, 2) if alone.device == "cpu" or len(alone.places[0].gpus) > 1 else (1, 1, 1)
     with open_team(Request(device, pair)) as team:
         rows += _control(team, pair, seconds)
-    about = describe(team, "single", [{"copy_bandwidth": value, "blocks": 1} for value in bandwidth])
+    about = describe(team, "single", [{**measured, "blocks": 1} for measured in copies])
     return {**about, "cells_per_block": list(TINY), "launches": LAUNCHES, "results": rows}
 
 
@@ -95,8 +95,8 @@ def _replays(alone: Team, conditions: TimingConditions) -> Iterator[dict[str, An
             yield _row("trace hit rate", 100 * replay["hits"], "%", how)
 
 
-def _bandwidth(shard: Shard, _: Control) -> float:
-    return copy_bandwidth(shard.device, COPY[shard.device.kind], repeats=4)
+def _bandwidths(shard: Shard, _: Control) -> dict[str, float]:
+    return bandwidths(shard.device, COPY[shard.device.kind], repeats=4)
 
 
 # ------------------------------------------------------------------------------------------------------- recording

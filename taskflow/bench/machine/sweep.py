@@ -12,7 +12,7 @@ import typer
 
 from taskflow.bench.machine import jacobi
 from taskflow.bench.scaling import Growth, Size, scaled
-from taskflow.bench.tables import Result, arranged, by, conditions, grown, number, share
+from taskflow.bench.tables import Result, arranged, by, conditions, copies, grown, number, share
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import BESIDE, PRECISION, PassJob, PassTiming, TimingConditions, describe, moving
 from taskflow.common.units import significant, size, times
@@ -132,7 +132,7 @@ def show_sweep(result: Result) -> None:
     heading = f"{sweeps(result)} over {times(result['cells_per_block'])} cells per block, {conditions(result)}"
     exchanged = [row for row in rows if row["messages"]]
     carried = [
-        ("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured with the sweeps"),
+        _copies(result),
         ("blocks", blocks),
     ]
     if exchanged:
@@ -141,7 +141,7 @@ def show_sweep(result: Result) -> None:
         carried.append(("messages", f"{count} with {size(row['bytes'])} per sweep from the busiest block, over {over}"))
     say(heading, carried)
     table(
-        ("us", "spread", "Gcell/s", "of copy", "efficiency", "hidden", "host us"),
+        ("us", "spread", "Gcell/s", "of copy", "of driver", "efficiency", "hidden", "host us"),
         ((arranged(row), (*_speed(row), share(row["hidden"]), _host(row))) for row in rows),
     )
 
@@ -150,12 +150,12 @@ def show_scaling(result: Result) -> None:
     """Print the result of `measure_scaling`."""
     say(
         f"Scaling: {sweeps(result)}, {conditions(result)}",
-        [("copy", f"{size(result['copy_bandwidth'])}/s for each block, measured with the sweeps")],
+        [_copies(result)],
     )
     for shape, rows in by("shape", result["results"]).items():
         typer.echo(f"{shape}")
         table(
-            ("us", "spread", "Gcell/s", "of copy", "efficiency", "speedup", "host us"),
+            ("us", "spread", "Gcell/s", "of copy", "of driver", "efficiency", "speedup", "host us"),
             ((grown(row), (*_speed(row), significant(row["speedup"]), _host(row))) for row in rows),
         )
 
@@ -172,9 +172,13 @@ def sweeps(result: Result) -> str:
     return "Jacobi sweeps, two in a pass over memory" if result["blocked"] else "Jacobi sweeps"
 
 
+def _copies(result: Result) -> tuple[str, str]:
+    return "copy", f"{copies(result)} for each block, measured with the sweeps"
+
+
 def _speed(row: Result) -> tuple[str, ...]:
-    """Microseconds and their spread, cells per second of a block, share of the copy bandwidth, efficiency."""
-    shares = (share(row[name]) for name in ("share_of_copy", "efficiency"))
+    """Microseconds and their spread, cells per second of a block, shares of the bandwidths of copies, efficiency."""
+    shares = (share(row[name]) for name in ("share_of_copy", "share_of_driver", "efficiency"))
     return number(row["seconds"] * 1e6), share(row["spread"]), number(row["cells_per_second_per_block"] / 1e9), *shares
 
 

@@ -793,10 +793,27 @@ def test_a_launch_on_a_lane_runs_on_its_stream(tmp_path):
     assert (device.to_host(q)[:, :, 1:] == 6.0).all()
 
 
-def test_bandwidth_is_plausible():
-    from taskflow.runtime.machine.kernel.bandwidth import copy_bandwidth
+@pytest.mark.parametrize("driver", [False, True])
+def test_bandwidth_is_plausible(driver):
+    assert 1e8 < bandwidth.copy_bandwidth(cpu(2), mebibytes=4, repeats=3, driver=driver) < 1e13
 
-    assert 1e8 < copy_bandwidth(cpu(2), mebibytes=4, repeats=3) < 1e13
+
+def test_memmove_copies_all_of_an_array_in_parts():
+    source = np.random.default_rng(0).random((3, 5, 7))
+    target = np.zeros_like(source)
+    bandwidth._driver_copier(cpu(4), target, source)()
+    assert (target == source).all()
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [((3, 7, 98), "f8"), ((1, 1, 4), "f4"), ((2, 5, 4096), "u1")])
+def test_whole_arrays_are_copied_in_words(device, shape, dtype):
+    """Also where the last thread block has fewer words than threads."""
+    values = np.random.default_rng(1).integers(0, 200, shape).astype(dtype)
+    source, target = (device.allocate(shape, dtype) for _ in range(2))
+    source[...] = device.xp.asarray(values)
+    target[...] = 0
+    copier(device, target, source)()
+    assert (device.to_host(target) == values).all()
 
 
 def test_the_bandwidth_is_measured_once_for_each_number_of_cores(monkeypatch, tmp_path):

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
 import socket
 import tempfile
 import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 import psutil
 
-from taskflow.runtime.machine.device import Device
+from taskflow.runtime.machine.device import Array, Device
 from taskflow.runtime.machine.kernel.compile_host import cache_folder
 from taskflow.runtime.machine.kernel.copying import copier
 from taskflow.runtime.machine.kernel.includes import INCLUDE
@@ -29,7 +34,8 @@ def known_copy_bandwidth(device: Device) -> float:
     """Return the copy bandwidth of a device, measured once per host and number of cores. The value is kept with the
     compiled kernels.
     """
-    copy = hashlib.sha256((INCLUDE / "copy.cu").read_bytes()).hexdigest()  # another kernel, another bandwidth
+    texts = b"".join((INCLUDE / name).read_bytes() for name in ("copy.cu", "copy_whole.cu"))
+    copy = hashlib.sha256(texts).hexdigest()  # another kernel, another bandwidth
     identity = json.dumps([copy, socket.gethostname(), device.kind, device.name, device.threads])
     path = cache_folder() / f"copy-{hashlib.sha256(identity.encode()).hexdigest()[:32]}.json"
     with suppress(OSError, ValueError):
@@ -46,17 +52,18 @@ def known_copy_bandwidth(device: Device) -> float:
     return measured
 
 
-def copy_bandwidth(device: Device, mebibytes: int | None = None, repeats: int = 9) -> float:
+def copy_bandwidth(device: Device, mebibytes: int | None = None, repeats: int = 9, *, driver: bool = False) -> float:
     """Return the copy bandwidth of a device in bytes per second, read plus written: the median over copies of an array
     far larger than the caches. Without `mebibytes` the two arrays are as large as this needs, or as memory permits.
 
     The copy is compiled like every kernel, with ordinary stores. On most CPUs a store first loads the line it
-    overwrites. This is not counted, here as in the bytes of a kernel.
+    overwrites. This is not counted, here as in the bytes of a kernel. With `driver` the driver of a GPU copies, or
+    `memmove` on the threads of a CPU: the most that the memory gives a copy.
     """
     shape = (mebibytes or _affordable(device), 128, 1024)
     target, source = (device.allocate(shape, "f8") for _ in range(2))
     source[...] = 1.0
-    copy = copier(device, target, source)
+    copy = _driver_copier(device, target, source) if driver else copier(device, target, source)
     seconds = []
     for _ in range(repeats + 1):
         device.synchronize()
@@ -65,6 +72,20 @@ def copy_bandwidth(device: Device, mebibytes: int | None = None, repeats: int = 
         device.synchronize()
         seconds.append(time.perf_counter() - start)
     return 2 * target.nbytes / median(seconds[1:])
+
+
+def _driver_copier(device: Device, target: Array, source: Array) -> Callable[[], object]:
+    """Return an operation `target[...] = source` of whole arrays without a kernel."""
+    if device.kind == "gpu":
+        runtime = device.xp.cuda.runtime
+        stream, way = device.xp.cuda.get_current_stream().ptr, runtime.memcpyDeviceToDevice
+        return partial(runtime.memcpyAsync, target.data.ptr, source.data.ptr, target.nbytes, way, stream)
+    part = -(-target.nbytes // device.threads)
+    begins = range(0, target.nbytes, part)
+    sizes = [min(part, target.nbytes - begin) for begin in begins]
+    to, by = ([array.ctypes.data + begin for begin in begins] for array in (target, source))
+    pool = ThreadPoolExecutor(device.threads)
+    return lambda: deque(pool.map(ctypes.memmove, to, by, sizes), maxlen=0)
 
 
 def _affordable(device: Device) -> int:

@@ -28,6 +28,7 @@ PART = np.dtype(
     align=True,
 )
 LARGEST = 8  # bytes per copy of a GPU thread
+WORD = 16  # bytes per load of a GPU thread, if the memory of both arrays is contiguous
 VALUES = {dtype.itemsize: dtype for dtype in map(np.dtype, ("u1", "u2", "f4", "f8"))}  # type of `real`, by bytes
 THREADS, CELLS, WIDEST = 256, 4, 1024  # threads per thread block; cells per thread; most thread blocks per part
 # struct Strides of copy.cu
@@ -91,6 +92,9 @@ def copier(device: Device, target: Array, source: Array, lane: Lane | None = Non
 
     On a GPU it is one launch on `lane`, by default on the current stream of each call.
     """
+    check(target, source)
+    if device.kind == "gpu" and _whole(target) and _whole(source):
+        return _cuda_whole(device, target, source, lane)
     values, size = _values(device, target, source), target.dtype.itemsize
     name = TURNED if turned(source) else STRAIGHT
     if device.kind == "cpu":  # other Python threads continue
@@ -148,8 +152,19 @@ def parts_of(
     return parts, ((blocks, len(pairs), 1), (THREADS, 1, 1))
 
 
+def _whole(array: Array) -> bool:
+    """Return whether an array is contiguous, in whole words of `WORD` bytes."""
+    return bool(array.flags.c_contiguous and array.nbytes and not (array.nbytes | array.data.ptr) % WORD)
+
+
+def _cuda_whole(device: Device, target: Array, source: Array, lane: Lane | None) -> Callable[[], None]:
+    words = target.nbytes // WORD
+    shape = (-(-words // (THREADS * CELLS)), 1, 1), (THREADS, 1, 1)
+    values = [*(address(device.pointer(array)) for array in (target, source)), np.uint64(words)]
+    return cuda_call(cuda_function("copy_whole.cu", "copy_whole", LARGEST), shape, values, lane, (target, source))
+
+
 def _values(device: Device, target: Array, source: Array) -> list[Value]:
-    check(target, source)
     size, strides = target.dtype.itemsize, np.zeros((), STRIDES)
     strides["source_x"] = source.strides[2] // size
     for name, array in (("target", target), ("source", source)):
