@@ -159,8 +159,8 @@ class TwoPhaseTable(Table):
     reinitialise: Natural = entry("with `levelset`: number of iterations that make phi a distance after each step", 1)
     conserve: Truth = entry("with `levelset`: keep the volume of phase 1 by a shift of phi", True)
     smallest: Whole | None = optional(
-        "with `vof`: every 10 steps each connected part of a phase that is smaller than so many cells becomes the other"
-        " phase",
+        "with `vof`: every 10 steps each connected part of a phase with a volume below this number of cells becomes the"
+        " other phase",
         otherwise="nothing is removed",
     )
     thickness: Number = entry("with `levelset`: half the width of the density transition, in spacings, 1 to 4", 1.5)
