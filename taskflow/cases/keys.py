@@ -628,6 +628,7 @@ class TwoPhaseKeys(TypedDict, total=False):
     viscosity_mean: Literal["harmonic", "arithmetic"]
     reinitialise: int
     conserve: bool
+    smallest: int | None
     thickness: float
 
 

@@ -283,8 +283,22 @@ def friction_rate(f: Shifted, h: Sequence[float], walls: Sequence[bool], phases:
 
 def tension(kappa: Shifted, f_new: Shifted, a: int, h: Sequence[float], phases: Any) -> np.ndarray:
     """sigma kappa df/dx on faces across the axis a, kappa being that of cells that have one."""
-    low, high = kappa(-1, a), kappa()
-    mean = np.where((low != 0) & (high != 0), (low + high) / 2, low + high)
+    return tension_of(kappa, np.ones_like(kappa()), np.ones_like(kappa()), f_new, a, h, phases)
+
+
+def tension_of_planes(kappa: Shifted, f_new: Shifted, a: int, h: Sequence[float], phases: Any) -> np.ndarray:
+    """The same with the weights f (1 - f) of cells."""
+    low, high = f_new(-1, a), f_new()
+    return tension_of(kappa, low * (1 - low), high * (1 - high), f_new, a, h, phases)
+
+
+def tension_of(
+    kappa: Shifted, low: np.ndarray, high: np.ndarray, f_new: Shifted, a: int, h: Sequence[float], phases: Any
+) -> np.ndarray:
+    """sigma kappa df/dx with weights of the cells on the low and the high side that have a curvature."""
+    low, high = low * (kappa(-1, a) != 0), high * (kappa() != 0)
+    total = low + high
+    mean = np.divide(low * kappa(-1, a) + high * kappa(), total, out=np.zeros_like(total), where=total > 0)
     return phases.surface_tension * mean * (f_new() - f_new(-1, a)) / h[a]
 
 

@@ -8,6 +8,7 @@ import xarray as xr
 
 from taskflow.analysis.droplets import droplets
 from taskflow.common.errors import BadInput
+from taskflow.output import read_log
 from tests.cases.two_phases import case
 from tests.runs.going_on import found, go
 
@@ -72,7 +73,46 @@ def test_bodies_have_no_droplets(tmp_path):
     assert_like_snapshots(tmp_path / "run")
 
 
+def trimmed(**tables):
+    """The least ball has 23 cells in the domain, the next 24.4."""
+    return with_method("vof", **{
+        "two_phase": {**DROPS["two_phase"], "method": "vof", "smallest": 24}, "time": {"steps": 12}, **tables,
+    })  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def without_small_parts(tmp_path_factory):
+    path = tmp_path_factory.mktemp("trimmed") / "run"
+    go(trimmed(), path)
+    return path
+
+
+def test_small_parts_are_removed_after_ten_steps(without_small_parts):
+    record = found(without_small_parts, "phase_1")
+    before, after = record.isel(time=9), record.isel(time=10)
+    smallest = float(before[LARGEST[int(before.droplets) - 1]])
+    assert int(before.droplets) - int(after.droplets) == 1
+    assert smallest < 24 * 0.05**3 < float(after[LARGEST[int(after.droplets) - 1]])
+    lines = read_log(without_small_parts / "log.jsonl")
+    assert [line["removed_parts"] for line in lines] == [0] * 10 + [1] * 3
+    assert lines[-1]["removed_volume"] == smallest
+    assert float(before.volume - after.volume) == pytest.approx(smallest, rel=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("blocks", "stopped"), [((2, 1, 2), {}), ((1, 2, 3), {"stop": 11})])
+def test_removal_depends_neither_on_blocks_nor_on_a_restart(blocks, stopped, without_small_parts, tmp_path):
+    if stopped:
+        go(trimmed(), tmp_path / "run", **stopped)
+    go(trimmed(), tmp_path / "run", blocks, resume=bool(stopped))
+    xr.testing.assert_identical(found(tmp_path / "run").f.drop_attrs(), found(without_small_parts).f.drop_attrs())
+    ends = [read_log(path / "log.jsonl")[-1] for path in (tmp_path / "run", without_small_parts)]
+    assert ends[0]["removed_volume"] == ends[1]["removed_volume"] > 0
+
+
 @pytest.mark.parametrize(("tables", "words"), [
+    ({"two_phase": {**DROPS["two_phase"], "smallest": 0}}, r"two_phase.smallest = 0: give"),
+    ({"two_phase": {**DROPS["two_phase"], "smallest": 8, "method": "levelset"}}, r'smallest = 8: it is of .*"vof"'),
     ({"phases": [{**DROPS["phases"][0], "box": [[0, 0, 0], [0.3, 0.4, 0.7]]}]}, r"phases\[1\].droplets.*omit"),
     ({"phases": [{**DROPS["phases"][0], "droplets": 3}]}, r"phases\[1\].droplets = 3: give true or false"),
 ])  # fmt: skip

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import reduce
+from operator import and_
 from typing import Any
 
 from taskflow.cases.timing.intervals import Quiet, Tick
@@ -62,7 +64,7 @@ class RunLoop(RunParts):
         tick = self.stepping.planned(before)
         self.batches.agrees(tick)
         self.progress.warn(*self.checks.of_step(tick))
-        tick = self._judged(self.stepping.take(before, tick), before)
+        tick = self._judged(self._corrected(self.stepping.take(before, tick), before), before)
         self.progress.count(self.shard.scalars)
         self.now, self.before = self._agreed(tick, time.perf_counter() - began, tick.step - first), before
 
@@ -70,6 +72,7 @@ class RunLoop(RunParts):
         now, pause = self.now, self.pause
         quiet = self.clock.quiet(now) & self.records.quiet(now) & Quiet(pause.step - now.step - 1, pause.time)
         quiet = quiet & self.settling.quiet(now) if self.settling else quiet
+        quiet = reduce(and_, (correction.every.quiet(now) for correction in self.spec.corrections), quiet)
         if size := self.batches.size(quiet, now):
             steps, self.now, counted = self.batches.advance(now, size, quiet.time)
             if steps:
@@ -134,6 +137,13 @@ class RunLoop(RunParts):
         self.records.close()
         self.saving.writer.close()
         self.progress.report(**self.written)
+
+    def _corrected(self, tick: Tick, before: Tick) -> Tick:
+        """Return the tick, after the corrections that are due."""
+        for correction in self.spec.corrections:
+            if correction.every.due(before, tick.step, tick.time):
+                correction.apply(self.shard)
+        return tick
 
     def _judged(self, tick: Tick, before: Tick) -> Tick:
         """Return the tick, made the last one in a steady state."""

@@ -32,6 +32,7 @@ from taskflow.systems.base.scales import Scales
 from taskflow.systems.base.timed import TimedNumbers
 from taskflow.systems.bodies import BodyPaths
 from taskflow.systems.projection import system_of
+from taskflow.systems.records.correction import Correction
 from taskflow.systems.records.fields import PlaneLayers
 from taskflow.systems.records.particles import ParticleSeries, ParticleTransport
 from taskflow.systems.records.series import Integral, ProbeSeries
@@ -54,7 +55,7 @@ class BlockSpec:
     - `remedy`: advice of its system if the run diverges. `closure`: the name of the eddy viscosity, None without one
     - `computed`: recorded derived fields
     - `averages`, `spectra`, `probes`, `planes` (by group), `integrals`, `particles`: recorded in addition to snapshots
-    - `pictures`: drawn
+    - `pictures`: drawn. `corrections`: changes of the state between steps
     """
 
     case: str
@@ -84,6 +85,7 @@ class BlockSpec:
     probes: tuple[ProbeSeries, ...]
     planes: Mapping[str, PlaneLayers]
     integrals: tuple[Integral, ...]
+    corrections: tuple[Correction, ...]
     pictures: tuple[Picture, ...]
     particles: ParticleTransport | None
     step: Program
@@ -135,6 +137,7 @@ class RunSetup(DiscreteCase):
         """The data that every block needs."""
         settled, given = self.steady_criterion.programs if self.steady_criterion else (), self.system.given
         steps = (self.step, self.clocked_step) if self.clocked_step else (self.step,)
+        corrected = (correction.program for correction in self.system.corrections)
         return BlockSpec(
             case=self.case.to_toml(),
             levels=self.case.pressure.level_precision(self.case.machine),
@@ -163,10 +166,13 @@ class RunSetup(DiscreteCase):
             probes=self.probes,
             planes={plane.name: PlaneLayers(self.domain.layers(plane), plane.every) for plane in self.case.planes},
             integrals=self.integrals,
+            corrections=self.system.corrections,
             particles=self.particles,
             step=self.step,
             clocked_step=self.clocked_step,
-            programs=(self.model.start, self.monitor, *steps, given.measured, *settled, *chain(*self.recorded)),
+            programs=(
+                self.model.start, self.monitor, *steps, given.measured, *settled, *corrected, *chain(*self.recorded),
+            ),
             pictures=pictures_of(self.case, self.domain),
         )
 

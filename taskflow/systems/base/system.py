@@ -38,6 +38,7 @@ from taskflow.systems.base.step_cost import StepCost
 from taskflow.systems.base.timed import TimedNumbers
 from taskflow.systems.bodies import BodyPaths, Masks, MovingBodies, Surroundings, Survey, placement
 from taskflow.systems.initial.fields import extremes
+from taskflow.systems.records.correction import Correction
 from taskflow.systems.records.series import Integral
 
 
@@ -242,6 +243,11 @@ class System(SystemType, ABC):
     def computed(self) -> Derived | None:
         """The program that computes recorded derived fields, or None."""
         return None
+
+    @property
+    def corrections(self) -> tuple[Correction, ...]:
+        """Scheduled changes of the state between steps."""
+        return ()
 
     @property
     def surfaces(self) -> tuple[Integral, ...]:

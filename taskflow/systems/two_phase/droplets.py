@@ -7,7 +7,6 @@ Each block labels its own cells, and adjacent blocks compare labels across their
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,12 +41,14 @@ class Droplets:
 
     def numbers(self, shard: Shard) -> list[float]:
         """Return the numbers of `names` in order, NaN without a part. Collective, with copies of f on the host."""
-        volumes = sorted(self.volumes(shard), reverse=True)
+        _, parts = self.parts(shard)
+        volumes = sorted(parts.values(), reverse=True)
         missing = [math.nan] * (LARGEST - len(volumes))
         return [len(volumes), self._sauter_diameter(volumes), *volumes[:LARGEST], *missing]
 
-    def volumes(self, shard: Shard) -> Iterator[float]:
-        """Yield the volume of each part. Collective."""
+    def parts(self, shard: Shard) -> tuple[np.ndarray, dict[int, float]]:
+        """Return the labels of this block's cells [z, y, x], 0 outside parts, and the volume of each label. Collective.
+        """
         from taskflow.analysis.parts import MIXED, Joined, labelled, spread  # SciPy, for runs with droplets
 
         share, surrounded = self._share(shard), Surrounded(shard, self.grid.periodic)
@@ -62,11 +63,12 @@ class Droplets:
         extended = spread(around, beyond)
         for _ in range(1, MIXED):
             extended = spread(surrounded(extended), beyond)
+        roots = np.array([joined.place(label)[0] for label in range(int(counts.sum()) + 1)])
         sums: dict[int, np.ndarray] = {}
         for label, *parts in gathered(shard, _exact_sums(extended, share)):
-            root, _ = joined.place(int(label))
+            root = int(roots[int(label)])
             sums[root] = sums.get(root, 0.0) + np.array(parts)
-        yield from (self.grid.volume * math.fsum(parts) for parts in sums.values())
+        return roots[extended], {root: self.grid.volume * math.fsum(parts) for root, parts in sums.items()}
 
     def _share(self, shard: Shard) -> np.ndarray:
         """Return the share of the phase in the cells of this block, 0 in bodies."""

@@ -31,10 +31,12 @@ from taskflow.systems.base.pressure import mixed, released, sweeps
 from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.initial.fields import CellMeans
+from taskflow.systems.records.correction import Correction
 from taskflow.systems.records.series import Integral
 from taskflow.systems.two_phase.droplets import phase_record
 from taskflow.systems.two_phase.methods import METHODS, CapturingMethod, InitialShares, surface_on
 from taskflow.systems.two_phase.pressure import choice, projecting, solver, words
+from taskflow.systems.two_phase.removal import SmallParts, removed
 from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
@@ -70,6 +72,7 @@ class TwoPhaseMeasures(FlowMeasures):
 
     model: TwoPhase
     surface: Surface = field(kw_only=True)
+    trimmed: bool = field(kw_only=True)  # small parts are removed
     residuals: ClassVar[tuple[str, ...]] = ("residual", "potential_energy", "area")
 
     @cached_property
@@ -89,6 +92,8 @@ class TwoPhaseMeasures(FlowMeasures):
             about |= interface.counts(scalars)
         if tick.limit:
             about["limit"] = tick.limit
+        if self.trimmed:
+            about |= removed(scalars)
         return super().line(scalars, tick, wall) | numbers | about | kept
 
 
@@ -153,7 +158,8 @@ class TwoPhaseSystem(FlowSystem):
     @cached_property
     def measures(self) -> TwoPhaseMeasures:
         surface = self.method.surface(self.model.interface)
-        return TwoPhaseMeasures(self.model, self.sim.bodies.driven, derived=self.logged, surface=surface)
+        about: dict[str, Any] = {"derived": self.logged, "surface": surface, "trimmed": bool(self.corrections)}
+        return TwoPhaseMeasures(self.model, self.sim.bodies.driven, **about)
 
     @cached_property
     def obstacles(self) -> PhaseObstacles | None:
@@ -196,6 +202,11 @@ class TwoPhaseSystem(FlowSystem):
     @property
     def sweeps(self) -> int | None:
         return sweeps(self.sim.case, choice(self.sim.case))
+
+    @property
+    def corrections(self) -> tuple[Correction, ...]:
+        smallest = self.sim.case.own.smallest
+        return (SmallParts(self.model, smallest, bool(self.sim.case.obstacles)),) if smallest else ()
 
     @property
     def surfaces(self) -> tuple[Integral, ...]:

@@ -13,7 +13,18 @@ from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.values import non_negative, positive, tuple_of, unchosen
 from taskflow.cases.language.capabilities import TIMED, Supports
 from taskflow.cases.language.problems import Key, Problem, exclusive, missing, names_differ, numbered, present, wrong
-from taskflow.cases.language.table import Natural, NonNegative, Number, Table, Truth, entry, optional, reads, written
+from taskflow.cases.language.table import (
+    Natural,
+    NonNegative,
+    Number,
+    Table,
+    Truth,
+    Whole,
+    entry,
+    optional,
+    reads,
+    written,
+)
 from taskflow.cases.tables.boundaries import Boundaries, Boundary
 from taskflow.cases.tables.control import Interval, Time
 from taskflow.cases.tables.grid import AXES, GridTable, narrowest
@@ -147,6 +158,11 @@ class TwoPhaseTable(Table):
     viscosity_mean: Literal["harmonic", "arithmetic"] = entry("between the phases", "harmonic")
     reinitialise: Natural = entry("with `levelset`: number of iterations that make phi a distance after each step", 1)
     conserve: Truth = entry("with `levelset`: keep the volume of phase 1 by a shift of phi", True)
+    smallest: Whole | None = optional(
+        "with `vof`: every 10 steps each connected part of a phase with a volume below this number of cells becomes the"
+        " other phase",
+        otherwise="nothing is removed",
+    )
     thickness: Number = entry("with `levelset`: half the width of the density transition, in spacings, 1 to 4", 1.5)
 
     @classmethod
@@ -160,6 +176,8 @@ class TwoPhaseTable(Table):
                 yield wrong(key, values[key], "it is what shapes do not cover; omit it, or give shapes")
         for key in present(values, *OF_LEVEL_SETS) if values.get("method") == "vof" else ():
             yield wrong(key, values[key], 'it is of two_phase.method = "levelset"; omit it')
+        for key in present(values, "smallest") if values.get("method") != "vof" else ():
+            yield wrong(key, values[key], 'it is of two_phase.method = "vof"; give that, or omit it')
         thickness = values.get("thickness", 1.5)
         if isinstance(thickness, int | float) and not 1 <= thickness <= 4:
             yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")

@@ -23,7 +23,7 @@ TASK accelerate(Range range, In q, In r, In s, In f, In f_new OPTIONAL(kappa) OP
     const auto flags = flags_of(faces, c);
     const real moved = q_new[c], rho_new = density_on_face(phases, f_new, c, N), earlier = taken(half != 0, h[c]);
     const real stress = friction.at(c, a, b, d, flags >> (4 * AXIS));
-    const real jump = tension(phases, f_new, kappa, c, a) + weight_jump(phases, f_new, fall, c, a);
+    const real jump = tension_of_planes(phases, f_new, kappa, c, a) + weight_jump(phases, f_new, fall, c, a);
     const real force = (1 + half) * stress - half * earlier + jump;
     const bool kept = (index(c, AXIS) == grid.first[AXIS]) | is_closed(flags, AXIS);
     h[c] = kept ? real(0) : stress;

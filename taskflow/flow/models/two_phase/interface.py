@@ -47,6 +47,9 @@ class InterfaceMethod(Protocol):
     def restore_sums(self, f: Roles) -> Iterator[Launch]:
         """Compute its own fields, and f, such that the sum of f equals the sum of the present f."""
 
+    def extend(self, f: Roles) -> Iterator[Launch]:
+        """Extend its own field into bodies."""
+
     def advance(self, f: Roles) -> Iterator[Launch]:
         """Move the interface over a step, from f to f_new."""
 

@@ -237,7 +237,7 @@ class LevelSet:
         f.swap("phi", "phi_1")
         for _ in range(DISTANCES):
             yield from self._reinitialised(f)
-        yield from self._extended(f)
+        yield from self.extend(f)
         yield from self.shares(f)
 
     def shares(self, f: Roles) -> Iterator[Launch]:
@@ -265,7 +265,7 @@ class LevelSet:
         f.swap("phi", "phi_1")
         for _ in range(self.reinitialise):
             yield from self._reinitialised(f)
-        yield from self._extended(f)
+        yield from self.extend(f)
         if not self.conserve:
             yield volume_fraction(f.phi, f.f_new, over=self._box, band=self.band)
             return
@@ -329,7 +329,7 @@ class LevelSet:
         yield volume_of_shifted(f.phi, self._solid(f), volume=two, first=one, kept=kept, **moved)
         yield shift_level_set(f.phi, shares, first=one, second=two, kept=kept, **moved)
 
-    def _extended(self, f: Roles) -> Iterator[Launch]:
+    def extend(self, f: Roles) -> Iterator[Launch]:
         """Extend the level set into bodies."""
         if self.bodies:
             yield from extended_into_bodies(f.phi, f.phi_1, f.solid, self.grid)

@@ -161,6 +161,12 @@ class TwoPhase(FlowModel):
         yield from self.begin_sums(f)
         yield from self.limits(f)
 
+    def after_removal(self, f: Roles) -> Iterator[Launch]:
+        """Compute everything derived from shares that the host has changed. The scalar `brought` is unchanged."""
+        yield from self.interface.extend(f)
+        yield from self.begin_shares(f)
+        yield from self.limits(f)
+
     @property
     def checkpoint_defaults(self) -> dict[str, float]:
         """See `Model`. Earlier builds did not count the volume that was brought."""

@@ -96,8 +96,12 @@ class VolumeOfFluid:
         """
         for axis in {0, 1, 2} - {*self.axes}:
             yield impose(f[f"m_{'xyz'[axis]}"], over=self.around, value=Value(0.0))
-        yield from self._extended(f, f.f)
+        yield from self.extend(f)
         yield from self.shares(f)
+
+    def extend(self, f: Roles) -> Iterator[Launch]:
+        """Extend the shares into bodies."""
+        yield from self._extended(f, f.f)
 
     def shares(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalar `kept`: f is its own field."""
