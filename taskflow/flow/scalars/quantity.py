@@ -11,7 +11,7 @@ from taskflow.common.errors import BadInput
 from taskflow.flow.boundaries.boundary import AROUND, Mirror, mirror, mirror_timed, timed
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import Velocity
-from taskflow.flow.boundaries.vent import Outside, enter
+from taskflow.flow.boundaries.vent import enter
 from taskflow.flow.grid import Counts, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.scalars.transport import GHOST, Transport, bounded_euler, bounded_heun, transport
@@ -218,8 +218,8 @@ class Quantity:
             where: dict[str, Any] = {"over": side.ghosts, "on": side.face}
             number = timed(side.key, self.name, ending) if condition.timed else None
             if isinstance(condition, Entering):
-                outside = Outside(1.0 if condition.timed else condition.value)
-                yield enter(name, velocity[side.axis], **where, number=number, outside=outside)
+                outside = AROUND if condition.timed else Mirror(-1.0, 2 * condition.value)
+                yield enter(name, velocity[side.axis], **where, number=number, mirror=outside)
                 continue
             values = self._mirror(condition, side)
             if number:
