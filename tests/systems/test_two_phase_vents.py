@@ -53,7 +53,6 @@ def test_a_tank_drains_as_torricelli_and_the_loss_say(method, cells, tolerance):
     np.testing.assert_allclose(speed[steady], np.sqrt(20 * depth[steady] / 9), rtol=tolerance)
     assert abs(through.sum(axis=1)).max() < 1e-10
     assert max(map(abs, changes_of_volume(flow))) < 1e-12
-    np.testing.assert_allclose(1.5 * flow["f"].mean(), depth[-1], rtol=0.01)
 
 
 @METHODS
@@ -127,6 +126,7 @@ def vessel(method: str, **tables) -> tf.Case:
 FIELDS = "u", "v", "w", "p", "f", "dust"
 
 
+@pytest.mark.slow
 @METHODS
 def test_blocks_change_no_bit_and_volume_is_kept(method):
     one = compute(vessel(method))
@@ -140,6 +140,7 @@ def test_blocks_change_no_bit_and_volume_is_kept(method):
             assert np.array_equal(one[name], many[name]), (name, blocks)
 
 
+@pytest.mark.slow
 @METHODS
 def test_a_restart_changes_no_bit(method, tmp_path):
     tf.run(vessel(method), tmp_path / "whole", progress=lambda _: None)
