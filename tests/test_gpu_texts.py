@@ -30,6 +30,7 @@ from tests.systems.test_charts_moving_bodies import DRIFTING, DRIVEN
 from tests.systems.test_moving_heat import HOT
 from tests.systems.test_placement_of_bodies import placed
 from tests.systems.test_timed import MOVING, moved
+from tests.systems.test_two_phase_vents import vessel
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
 FAST = ("heated_cavity",)
@@ -101,6 +102,16 @@ def test_kernels_of_a_volume_of_fluid_compile_for_gpus(tables, precision):
     method = {**tables.get("two_phase", {}), "method": "vof"}
     flow = phases(**{**tables, "two_phase": method, "machine": {"precision": precision}})
     assert [message for text in texts_of(flow) if (message := messages(text))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_kernels_of_vents_in_two_phases_compile_for_gpus(precision):
+    flow = vessel("levelset", machine={"precision": precision})
+    found = [text for text in texts_of(flow) if '"vent.cu"' in text or '"outlets.cu"' in text]
+    for name in ("enter", "enter_along_r", "enter_along_s", "resist_by_density", "push_weighed", "weigh_outlet"):
+        assert any(f" {name}(" in text for text in found), name
+    assert [message for text in found if (message := messages(text))] == []
 
 
 @pytest.mark.slow

@@ -30,7 +30,8 @@ EVERYWHERE = frozenset((
 """Places that every system supports unless it lists them in `lacks`."""
 BY_NAME = HEAT_ON_SIDES | {
     "grid.stretching", "time.scheme", "time.implicit", "statistics.budget", "monitor.fields",
-    "boundaries.wall.roughness", "boundaries.wall.contact_angle", "boundaries.inflow.phase", "machine.cuts",
+    "boundaries.wall.roughness", "boundaries.wall.contact_angle", "boundaries.inflow.phase",
+    "boundaries.vent.phase", "machine.cuts",
     FORCE_IN_PLACE, *PLANES_OF_CHARTS,
 }  # fmt: skip
 """Places that a system supports only if it names them, even if it supports the table that contains them."""

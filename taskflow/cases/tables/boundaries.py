@@ -67,8 +67,9 @@ class Boundary(SideTable):
         "of an `inflow`, instead of `velocity`: see [inflow](#inflow)"
     )
     phase: Annotated[Value | None, reads(_phase)] = optional(
-        "with two phases, of an `inflow`: the entering phase, 1 or 2, or the fraction of phase 1, an"
-        " expression of x, y, z and t"
+        "with two phases, of an `inflow` or a `vent`: the entering phase, 1 or 2, or of an `inflow` the fraction of"
+        " phase 1, an expression of x, y, z and t",
+        otherwise="required of an `inflow`, the lighter phase of a `vent`",
     )
     contact_angle: Number | None = optional(
         "with two phases, of a `wall`: the contact angle of the interface through phase 1, in degrees, between 0 and"
@@ -96,8 +97,13 @@ class Boundary(SideTable):
         return f"{called(kind)} boundary"
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
-        """With heat: a wall that says nothing of it is insulated, what enters has the reference temperature."""
-        heat, kind = tables.get("heat"), self.kind
+        """With heat: a wall that says nothing of it is insulated, what enters has the reference temperature. With two
+        phases a vent that says nothing of them lets in the lighter one, phase 2 if both are as heavy.
+        """
+        heat, phases, kind = tables.get("heat"), tables.get("two_phase"), self.kind
+        if phases is not None and "phase" in kind.keys and not kind.enters and self.phase is None:
+            first, second = phases.density
+            return self.model_copy(update={"phase": 1.0 if first < second else 2.0})
         if heat is None:
             return self
         ways = present(dict(self), "temperature", "heat_flux", "heat_transfer")

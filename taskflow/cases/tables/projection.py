@@ -18,6 +18,7 @@ FLOW = Supports(
         "boundaries.outflow.pressure.timed": None,
         "boundaries.vent": None,
         "boundaries.inflow.phase": NO_PHASES,
+        "boundaries.vent.phase": NO_PHASES,
         "boundaries.wall.contact_angle": NO_PHASES,
     },
     apart={

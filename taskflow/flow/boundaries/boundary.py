@@ -30,6 +30,7 @@ class Mirror:
 
 
 AROUND = Mirror(-1.0, 2.0)  # the mean of ghost and inside is the given value
+AS_INSIDE = Mirror(1.0, 0.0)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from taskflow.common.errors import BadInput
-from taskflow.flow.boundaries.boundary import Mirror, Value, impose, mirror, mirrored
+from taskflow.flow.boundaries.boundary import AS_INSIDE, Mirror, Value, impose, mirror, mirrored
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import (
     FLUXES,
@@ -118,6 +118,8 @@ class BoundaryCondition:
     """Fluid may pass."""
     enters: ClassVar[bool] = False
     """Fluid enters with values prescribed on the faces."""
+    brings_phase: ClassVar[bool] = False
+    """With two phases, the phase of what enters is prescribed."""
     balances: ClassVar[bool] = False
     """Fluid leaves at a mean speed that balances the inflow."""
     fixes_pressure: ClassVar[bool] = False
@@ -198,6 +200,11 @@ class BoundaryCondition:
         return 0.0
 
     @property
+    def loss(self) -> float:
+        """The loss coefficient, 0 without one."""
+        return 0.0
+
+    @property
     def described(self) -> str | None:
         """A line of `taskflow check`, or None."""
         return None
@@ -226,11 +233,19 @@ class BoundaryCondition:
 
     def temperature_mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
         """Return the ghost temperature as a function of the value inside. Raises BadInput if none exists."""
-        return Mirror(1.0, 0.0)
+        return AS_INSIDE
 
     def temperature_ghosts(self, T: str, side: BoxSide, diffusivity: float, ending: str) -> Iterator[Launch]:
         """Fill the ghost temperatures."""
         yield mirror(T, over=side.ghosts, on=side.face, mirror=self.temperature_mirror(side, diffusivity))
+
+    def share_ghosts(self, share: str, velocity: Velocity, side: BoxSide) -> Iterator[Launch]:
+        """Fill the ghost shares of phase 1 with what enters, which have the values inside."""
+        yield from ()
+
+    def level_set_ghosts(self, phi: str, velocity: Velocity, side: BoxSide, beyond: float) -> Iterator[Launch]:
+        """Fill the first layer of ghost values of a level set, which is +-`beyond` in what enters."""
+        yield mirror(phi, over=side.layer, on=side.face, mirror=AS_INSIDE)
 
     def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
         """Return the `names` whose values differ between faces, and are stored in a separate region."""

@@ -22,6 +22,15 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, triple
 from taskflow.runtime.tasks import Face, Foreign, Launch, ReadWrite, Roles, Write, facing, frame, task
 
+ON_FACE = facing(n=(1, 1), high=(0, 0))  # from a ghost cell to the face
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """The distance to an interface far outside."""
+
+    beyond: float
+
 
 @task(kernel=KERNELS / "boundaries" / "inflow.cu")
 def impose_values(q: Write, values: Foreign) -> None:
@@ -29,8 +38,13 @@ def impose_values(q: Write, values: Foreign) -> None:
 
 
 @task(kernel=KERNELS / "boundaries" / "inflow.cu")
-def reflect(q: ReadWrite[INSIDE], values: Foreign[facing(n=(1, 1), high=(0, 0))], *, on: Face) -> None:
+def reflect(q: ReadWrite[INSIDE], values: Foreign[ON_FACE], *, on: Face) -> None:
     """q[ghost] = 2 values[face] - q[inside], over ghost cells: the mean of both is the value on the face."""
+
+
+@task(kernel=KERNELS / "boundaries" / "inflow.cu")
+def enter_level_set(phi: Write, share: Foreign[ON_FACE], *, on: Face, far: Beyond) -> None:
+    """phi = (2 f - 1) far.beyond in the first layer of ghost cells, f being the share of phase 1 on the face."""
 
 
 def values(key: str, name: str, ending: str = "") -> str:
@@ -73,6 +87,7 @@ class Inflow(OpenSide):
     varies = frozenset(("time", "place"))
     flux: ClassVar[FluxKind | None] = "given"
     enters = True
+    brings_phase = True
     filled = True
 
     @classmethod
@@ -96,6 +111,12 @@ class Inflow(OpenSide):
 
     def bounded_ghosts(self, T: str, velocity: Velocity, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from inflow_ghosts({"T": T}, side, stage.ending)
+
+    def share_ghosts(self, share: str, velocity: Velocity, side: BoxSide) -> Iterator[Launch]:
+        yield from inflow_ghosts({"f": share}, side, "")
+
+    def level_set_ghosts(self, phi: str, velocity: Velocity, side: BoxSide, beyond: float) -> Iterator[Launch]:
+        yield enter_level_set(phi, values(side.key, "f"), over=side.layer, on=side.face, far=Beyond(beyond))
 
     def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
         for where in side.each(values):

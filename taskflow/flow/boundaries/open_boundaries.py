@@ -67,6 +67,11 @@ class OpenBoundaries:
         for side, condition in self._open:
             yield from condition.advance(f, side, self._stage(n))
 
+    def resist(self, f: Roles, n: int) -> Iterator[Launch]:
+        """Reduce the normal velocity by losses at the end of stage n, after `advance`."""
+        for side, condition in self._open:
+            yield from condition.resist(f, side, self._stage(n))
+
     def correct(self, velocity: Velocity, p: str, dt: str, b: Coefficients = None) -> Iterator[Launch]:
         """Correct the normal velocity by the projection, whose equation has the coefficients b, by default 1."""
         for side, condition in self._open:

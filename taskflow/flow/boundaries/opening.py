@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from taskflow.flow.boundaries.boundary import Mirror, mirror
+from taskflow.flow.boundaries.boundary import AS_INSIDE, mirror
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import BoundaryCondition, Velocity
 from taskflow.flow.boundaries.outflow import Coefficients, correct_outlet, opening
 from taskflow.runtime.tasks import Launch, Roles
 
-AS_INSIDE = Mirror(1.0, 0.0)
 State = tuple[str, ...]  # the fields that are u, v, w and, with heat, T
 
 
@@ -42,6 +41,10 @@ class OpenSide(BoundaryCondition):
 
     def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         """Set the normal velocity at the end of a stage, before its projection. The velocity inside is already set."""
+        yield from ()
+
+    def resist(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        """Reduce the normal velocity by losses, after `advance`. A model of two phases has its own losses."""
         yield from ()
 
     def correct(self, velocity: Velocity, p: str, side: BoxSide, dt: str, b: Coefficients) -> Iterator[Launch]:

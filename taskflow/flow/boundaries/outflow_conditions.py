@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from taskflow.flow.boundaries.boundary import Value, impose, mirror, timed
+from taskflow.flow.boundaries.boundary import AS_INSIDE, Value, impose, mirror, timed
 from taskflow.flow.boundaries.box_side import Boxes, BoxSide
 from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_pressure
 from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side
-from taskflow.flow.boundaries.opening import AS_INSIDE, OpenSide, StageNames, State
+from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
 from taskflow.flow.boundaries.outflow import (
     QUANTA,
     accelerate_outlet,

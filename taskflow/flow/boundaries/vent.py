@@ -10,8 +10,8 @@ So the normal velocity changes as at an outflow with the pressure P, less the dr
 next to the face, k being K or 1 + K. The drag is implicit in s, with the last pressure in the speed to which it
 applies, as the projection adds the new one: a steady flow does not depend on the step, and no loss limits it.
 
-What enters has no velocity along the side, and the temperature and scalars of the outside. Leaving fluid
-keeps its own.
+What enters has no velocity along the side, and the temperature, scalars and phase of the outside. Leaving fluid keeps
+its own. With two phases the pressures are times the density of what passes.
 """
 
 from __future__ import annotations
@@ -20,24 +20,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from taskflow.flow.boundaries.boundary import INSIDE, mirror, timed
+from taskflow.flow.boundaries.boundary import AROUND, AS_INSIDE, INSIDE, Mirror, mirror, timed
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import GivenValues, Velocity
-from taskflow.flow.boundaries.opening import AS_INSIDE, OpenSide, StageNames, State
-from taskflow.flow.boundaries.outflow import Opening, opening
+from taskflow.flow.boundaries.inflow import ON_FACE
+from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
+from taskflow.flow.boundaries.outflow import Opening, extrapolate, opening, push_outlet
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.tasks import Face, Launch, Read, ReadWrite, Roles, Scalar, facing, task
 
 VENT = KERNELS / "boundaries" / "vent.cu"
-ON_FACE = facing(n=(1, 1), high=(0, 0))  # from a ghost cell to the face
 NEW, NOW = ("u_new", "v_new", "w_new"), ("u", "v", "w")
-
-
-@dataclass(frozen=True)
-class Outside:
-    """The value of what enters, or the factor of a number that varies."""
-
-    value: float
 
 
 @dataclass(frozen=True)
@@ -48,69 +41,83 @@ class Loss:
 
 
 @task(kernel=VENT)
-def pass_vent(
-    q_new: ReadWrite[INSIDE], q: Read[facing(n=(0, 1))], p: Read[facing(n=(0, 0), high=(1, 1))],
-    *, on: Face, dt: Scalar, pressure: Scalar | None, opening: Opening, loss: Loss,
+def resist(
+    q_new: ReadWrite, q: Read, p: Read[facing(n=(0, 0), high=(1, 1))],
+    *, on: Face, dt: Scalar, opening: Opening, loss: Loss,
 ) -> None:  # fmt: skip
-    """q_new = (q + q_new[inside] - q[inside] - sign dt (pressure - p) / (spacing / 2)) / (1 + dt k |q| / spacing), less
-    the contribution of p, over the faces of a side, q being the normal velocity.
+    """q_new = q_new - (q_new + back) d / (1 + d), d = dt k |q| / spacing, back = sign dt p / (spacing / 2), over the
+    faces of a side, q being the normal velocity. k = loss where fluid leaves, 1 + loss where it enters.
     """
 
 
 @task(kernel=VENT)
-def enter(q: ReadWrite[INSIDE], normal: Read[ON_FACE], *, on: Face, number: Scalar | None, outside: Outside) -> None:
-    """q[ghost] = 2 value number - q[inside] where fluid enters, else q[inside], over the layer of ghost cells."""
+def enter(q: ReadWrite[INSIDE], normal: Read[ON_FACE], *, on: Face, number: Scalar | None, mirror: Mirror) -> None:
+    """q[ghost] = factor q[inside] + value number where fluid enters, else q[inside], over the layer of ghost cells."""
 
 
 @task(kernel=VENT)
 def enter_along_r(r: ReadWrite[INSIDE], normal: Read[facing(n=(1, 1), high=(0, 0), r=(-1, 0))], *, on: Face) -> None:
-    """`enter` with value 0 of the first velocity along the side, with the mean of the normal velocities next to it."""
+    """`enter` with factor -1 and value 0, of the first velocity along the side, with the mean of the normal velocities
+    next to it.
+    """
 
 
 @task(kernel=VENT)
 def enter_along_s(s: ReadWrite[INSIDE], normal: Read[facing(n=(1, 1), high=(0, 0), s=(-1, 0))], *, on: Face) -> None:
-    """`enter` with value 0 of the second velocity along the side, with the mean of the normal velocities next to it."""
+    """`enter` with factor -1 and value 0, of the second velocity along the side, with the mean of the normal velocities
+    next to it.
+    """
 
 
 @dataclass(frozen=True)
 class Vent(OpenSide):
     """The outside at a `pressure` over density (0, or the scalar `timed` of "p" for each stage, with its largest
-    magnitude here), a `loss` coefficient, and the `temperature` outside, `warming` if it changes in time.
+    magnitude here), a `loss` coefficient, the temperature `outside`, `warming` if it changes in time, and with two
+    phases the `share` of phase 1 outside.
     """
 
     name: ClassVar[str] = "vent"
-    keys: ClassVar[frozenset[str]] = frozenset(("pressure", "loss", "temperature"))
+    keys: ClassVar[frozenset[str]] = frozenset(("pressure", "loss", "temperature", "phase"))
     varies = frozenset(("time",))
     fixes_pressure = True
     filled = True
+    brings_phase = True
 
     pressure: float = 0.0
     loss: float = 0.0
     outside: float = 0.0
     timed: bool = False
     warming: bool = False
+    share: float | None = None
 
     @classmethod
     def of(cls, given: GivenValues) -> Self:
         pressure, loss = given.number("pressure") or 0.0, given.number("loss") or 0.0
-        changing = "pressure" in given.timed or pressure != 0
-        return cls(pressure, loss, given.number("temperature") or 0.0, changing, "temperature" in given.timed)
+        changing, warming = "pressure" in given.timed or pressure != 0, "temperature" in given.timed
+        phase = given.number("phase")
+        share = None if phase is None else 2 - phase
+        return cls(pressure, loss, given.number("temperature") or 0.0, changing, warming, share)
 
     @property
     def described(self) -> str:
         pressure = f"up to {self.pressure:g}" if self.timed else "0"
-        return f"the pressure {pressure} outside sets the flow in or out, with the loss coefficient {self.loss:g}"
+        words = f"the pressure {pressure} outside sets the flow in or out, with the loss coefficient {self.loss:g}"
+        return words if self.share is None else f"{words}; phase {2 - self.share:g} enters"
 
     def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield mirror(f[NOW[side.axis]], over=side.faces, on=side.face, mirror=AS_INSIDE)
 
     def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         new, old = f[NEW[side.axis]], f[NOW[side.axis]]
-        pressure = timed(side.key, "p", stage.timed) if self.timed else None
-        yield pass_vent(
-            new, old, f.p, over=side.faces, on=side.face, opening=opening(side), loss=Loss(self.loss), dt=stage.dt,
-            pressure=pressure,
-        )  # fmt: skip
+        yield extrapolate(new, old, over=side.faces, on=side.face)
+        if self.timed:
+            pressure = timed(side.key, "p", stage.timed)
+            yield push_outlet(new, over=side.faces, dt=stage.dt, pressure=pressure, opening=opening(side))
+
+    def resist(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        new, old, about = f[NEW[side.axis]], f[NOW[side.axis]], opening(side)
+        loss = Loss(self.loss)
+        yield resist(new, old, f.p, over=side.faces, on=side.face, dt=stage.dt, opening=about, loss=loss)
 
     def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         normal, (first, _) = state[side.axis], side.along
@@ -130,5 +137,18 @@ class Vent(OpenSide):
     def quantity_ghosts(self, field: str, name: str, normal: str, side: BoxSide, ending: str) -> Iterator[Launch]:
         """Fill ghost temperatures, with the normal velocity in a field."""
         number = timed(side.key, name, ending) if self.warming else None
-        value = Outside(1.0 if self.warming else self.outside)
-        yield enter(field, normal, over=side.ghosts, on=side.face, number=number, outside=value)
+        value = AROUND if self.warming else Mirror(-1.0, 2 * self.outside)
+        yield enter(field, normal, over=side.ghosts, on=side.face, number=number, mirror=value)
+
+    def share_ghosts(self, share: str, velocity: Velocity, side: BoxSide) -> Iterator[Launch]:
+        value = Mirror(-1.0, 2 * self._share)
+        yield enter(share, velocity[side.axis], over=side.layer, on=side.face, number=None, mirror=value)
+
+    def level_set_ghosts(self, phi: str, velocity: Velocity, side: BoxSide, beyond: float) -> Iterator[Launch]:
+        value = Mirror(0.0, (2 * self._share - 1) * beyond)
+        yield enter(phi, velocity[side.axis], over=side.layer, on=side.face, number=None, mirror=value)
+
+    @property
+    def _share(self) -> float:
+        assert self.share is not None, "two phases give the phase"
+        return self.share

@@ -25,7 +25,7 @@ from taskflow.cases.language.table import (
     reads,
     written,
 )
-from taskflow.cases.tables.boundaries import Boundaries, Boundary
+from taskflow.cases.tables.boundaries import Boundaries, Boundary, called
 from taskflow.cases.tables.control import Interval, Time
 from taskflow.cases.tables.grid import AXES, GridTable, narrowest
 from taskflow.cases.tables.initial import Profile, profile
@@ -39,7 +39,7 @@ from taskflow.cases.tables.pressure import PressureTable
 from taskflow.cases.tables.probes import OFTEN, TAKEN, Isosurfaces, Probes, RecordTable
 from taskflow.cases.tables.scalars import Corners, Scalars
 from taskflow.cases.tables.statistics import Spectra
-from taskflow.cases.tables.timed import placed
+from taskflow.cases.tables.timed import Timed, placed
 from taskflow.cases.timing.intervals import Every
 from taskflow.common.errors import BadInput
 from taskflow.flow import StaggeredGrid
@@ -54,14 +54,13 @@ FASTEST = 0.5  # CFL number up to which sweeps keep shares between 0 and 1
 SPLIT = 10  # ratio of densities up to which the gradient of the pressure may be split
 JUMP = 10  # ratio of densities up to which the velocity form may be used
 TWO = "give two numbers {}, of phase 1 and of phase 2"
-VENT = "it is of one fluid, in this version; give an outflow with pressure = 0"
 OF_BODIES = "an interface meets bodies at about 90 degrees; omit it"
 HEAT_OF_WALLS = "temperature", "heat_flux", "heat_transfer", "outside_temperature"
 SUPPORTS = Supports(
     places={
-        "bodies", "body.gravity", "boundaries", "boundaries.inflow.phase", "boundaries.wall.contact_angle",
-        "fluid.scheme", "initial.velocity", "initial.noise", "initial.source", "initial.time", "obstacles", "openings",
-        "particles", "pictures", "pressure", "scalars", TIMED,
+        "bodies", "body.gravity", "boundaries", "boundaries.inflow.phase", "boundaries.vent.phase",
+        "boundaries.wall.contact_angle", "fluid.scheme", "initial.velocity", "initial.noise", "initial.source",
+        "initial.time", "obstacles", "openings", "particles", "pictures", "pressure", "scalars", TIMED,
     },
     lacks={
         "obstacles.motion": None,
@@ -76,8 +75,9 @@ SUPPORTS = Supports(
         "openings.pressure.nonzero": None,
         "openings.pressure.timed": None,
         "openings.pressure.advected": None,
-        "openings.type.vent": VENT,
-        "boundaries.vent": VENT,
+        "boundaries.vent.pressure.nonzero": None,
+        "boundaries.vent.pressure.timed": None,
+        "boundaries.vent.temperature": None,
         "two_phase.contact_angle": "it is of each wall, boundaries.*.contact_angle; omit it here",
         "obstacles.contact_angle": OF_BODIES,
         "openings.contact_angle": None,
@@ -301,12 +301,16 @@ def _phases_enter(boundaries: Boundaries, opened: Openings, body: Forcing) -> It
         if side.kind.enters and side.phase is None:
             remedy = "give the phase that enters, 1 or 2, or an expression for the share of phase 1"
             yield missing("phase", remedy).within(key)
-        if side.pressure not in (None, "advected") and (len(falls) > 1 or endless):
+        elif not side.kind.enters and isinstance(side.phase, Timed):
+            remedy = f"through {called(side.kind)} one phase enters; give 1 or 2"
+            yield wrong((*key, "phase"), written(side.phase), remedy)
+        if side.kind.fixes_pressure and (len(falls) > 1 or endless):
             remedy = (
                 f"the pressure on it is the weight of the fluid above, and gravity acts along {' and '.join(falls)};"
-                " give it one component along the side, with sides across it, too, or omit the pressure"
+                " give it one component along the side, with sides across it, too, or an outflow without pressure"
             )
-            yield wrong((*key, "pressure"), side.pressure, remedy)
+            given = "type" if side.pressure is None else "pressure"
+            yield wrong((*key, given), getattr(side, given), remedy)
 
 
 def _bodies_have_faces(pressure: PressureTable, obstacles: Obstacles) -> Iterator[Problem]:

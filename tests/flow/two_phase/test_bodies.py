@@ -9,6 +9,7 @@ import pytest
 
 from taskflow.flow.bodies.forces import ForceTarget
 from taskflow.flow.boundaries.box_side import BoxSide
+from taskflow.flow.boundaries.inflow import Beyond, enter_level_set
 from taskflow.flow.boundaries.outflow import correct_outlet, opening
 from taskflow.flow.grid import on_face
 from taskflow.flow.measures.isosurface import isosurface_area
@@ -17,7 +18,7 @@ from taskflow.flow.models.two_phase import level_set as ls
 from taskflow.flow.models.two_phase import momentum as mo
 from taskflow.flow.models.two_phase.bodies import extend_into_bodies
 from taskflow.flow.models.two_phase.momentum import force_of_phases
-from taskflow.flow.models.two_phase.openings import enter_level_set, pass_volume
+from taskflow.flow.models.two_phase.openings import pass_volume
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task, frame, reduced
@@ -93,7 +94,7 @@ def test_the_share_that_enters_is_a_distance(face, real, device):
     hand, _ = by_hand(("phi", "share"), (True,) * 3, real, device)
     share = layer(hand, "share", face, int(frame(face)[1])).copy()  # that of a face, which a high one has beyond
     beyond = Box.of(CELLS).layer(*frame(face), -1, 0)
-    hand.run(hand.launch(variant(enter_level_set, turned=face), {"band": BAND}, beyond))
+    hand.run(hand.launch(variant(enter_level_set, turned=face), {"far": Beyond(0.9)}, beyond))
     np.testing.assert_allclose(layer(hand, "phi", face, 1), (2 * share - 1) * 0.9, rtol=0, atol=hand.tolerance)
 
 

@@ -27,7 +27,8 @@ def filled(cells, walls, shape, real, device, condition, *, tension) -> tuple[By
     f = (0.5 + SHAPES[shape](x, y, z)).clip(0, 1).astype(real)
     kept = tuple(slice(WET, -WET) if walls[2 - axis] else slice(None) for axis in range(3))
     hand.fields["f"][kept] = np.pad(f, WET, mode="wrap")[kept]
-    hand.run(*ShareGhosts(hand.staggered.constants, dict.fromkeys(hand.faces(), condition), tension).fill("f"))
+    beyond = ShareGhosts(hand.staggered.constants, dict.fromkeys(hand.faces(), condition), tension)
+    hand.run(*beyond.fill("f", ("u", "v", "w")))
     return hand, f.astype("f8")
 
 

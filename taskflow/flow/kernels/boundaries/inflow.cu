@@ -12,3 +12,9 @@ TASK reflect(Range range, InOut q, Foreign values) {
   FRAME(range)
   for_cells(range, CELL(c) { q[c] = 2 * at(values, c, AXIS, HIGH ? 0 : 1) - q[c + N]; });
 }
+
+// phi = (2 f - 1) beyond, in the first layer of ghost cells, f being the share of phase 1 on the face
+TASK enter_level_set(Range range, Out phi, Foreign share, Beyond far) {
+  FRAME(range)
+  for_cells(range, CELL(c) { phi[c] = (2 * at(share, c, AXIS, HIGH ? 0 : 1) - 1) * far.beyond; });
+}

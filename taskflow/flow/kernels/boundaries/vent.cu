@@ -1,36 +1,31 @@
 // A vent: fluid enters from rest outside, or leaves. N leads one cell into the domain.
 #define UZ 1
 #include "cell.h"
+#include "loss.h"
 
-FN double outside_pressure(None) { return 0; }
-FN double outside_pressure(In64 pressure) { return *pressure; }
-
-// q_new = (q + change inside - sign dt (pressure - p) / (spacing / 2)) / (1 + dt k |q| / spacing), less the part of p
-TASK pass_vent(Range range, InOut q_new, In q, In p, In64 dt OPTIONAL(pressure), Opening opening, Loss loss) {
+// q_new = q_new - (q_new + back) d / (1 + d), d = dt k |q| / spacing, back = sign dt p / (spacing / 2)
+TASK resist(Range range, InOut q_new, In q, In p, In64 dt, Opening opening, Loss loss) {
   FRAME(range)
-  const double step = 2 * *dt * opening.inverse * opening.sign;
-  const real push = real(step * outside_pressure(pressure)), gain = real(step), drag = real(*dt * opening.inverse);
+  const real gain = real(2 * *dt * opening.inverse * opening.sign), drag = real(*dt * opening.inverse);
   for_cells(range, CELL(c) {
-    const real speed = opening.sign * q[c], k = speed > 0 ? loss.loss : loss.loss + 1, size = speed > 0 ? speed : -speed;
-    const real next = q[c] + (q_new[c + N] - q[c + N]) - push, back = gain * p[c + (HIGH ? N : 0)];
-    q_new[c] = (next + back) / (1 + drag * k * size) - back;
+    q_new[c] = slowed(q_new[c], gain * p[c + (HIGH ? N : 0)], q[c], drag, opening, loss);
   });
 }
 
 FN real given(None, real value) { return value; }
 FN real given(In64 number, real value) { return real(value * *number); }
 
-// q[ghost] = 2 value - q[inside] where fluid enters, else q[inside]
-TASK enter(Range range, InOut q, In normal OPTIONAL(number), Outside outside) {
+// q[ghost] = factor q[inside] + value where fluid enters, else q[inside]
+TASK enter(Range range, InOut q, In normal OPTIONAL(number), Mirror mirror) {
   FRAME(range)
-  const real twice = 2 * given(number, outside.value);
+  const real value = given(number, mirror.value);
   for_cells(range, CELL(c) {
     const real inward = HIGH ? -normal[c] : normal[c + N];
-    q[c] = inward > 0 ? twice - q[c + N] : q[c + N];
+    q[c] = inward > 0 ? mirror.factor * q[c + N] + value : q[c + N];
   });
 }
 
-// As enter with the value 0, for a velocity along the side between two normal ones
+// As enter with the factor -1 and the value 0, for a velocity along the side between two normal ones
 TASK enter_along_r(Range range, InOut r, In normal) {
   FRAME(range)
   for_cells(range, CELL(c) {

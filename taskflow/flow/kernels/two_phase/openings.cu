@@ -1,13 +1,7 @@
-// The interface where fluid enters and leaves: the level set beyond inflows, and the volume of phase 1 that passes.
+// The volume of phase 1 that passes where fluid enters and leaves.
 #define UZ 1
 #include "cell.h"
 #include "ahead.h"
-
-// phi = (2 f - 1) beyond, in the first layer of ghost cells, f being the share of phase 1 on the face
-TASK enter_level_set(Range range, Out phi, Foreign share, Band band) {
-  FRAME(range)
-  for_cells(range, CELL(c) { phi[c] = (2 * at(share, c, AXIS, HIGH ? 0 : 1) - 1) * band.beyond; });
-}
 
 // volume = kept + what enters in a step, less what leaves if that counts. A face adds its part of what was kept: their sum is kept,
 // to rounding.

@@ -2,6 +2,7 @@
 #define UZ 1
 #include "cell.h"
 #include "weight.h"
+#include "../boundaries/loss.h"
 
 // Weight per volume between the centres of cell `c` and of the one before it along `a`
 FN real weight_between(const Phases& phases, In f, None, Index c, const Component& a) {
@@ -37,11 +38,14 @@ TASK weigh_outlet(Range range, In P, In f OPTIONAL(fall), Out P_new, Grid grid, 
   });
 }
 
-// q_new += sign dt q^2 / spacing where fluid enters
-TASK enter_from_rest(Range range, InOut q_new, In q, In64 dt, Opening opening) {
-  const real step = real(*dt) * opening.inverse;
+// q_new = q_new - (q_new + back) d / (1 + d), d = dt k |q| / spacing, back = sign dt p / (rho spacing / 2)
+TASK resist_by_density(Range range, InOut q_new, In q, In p, In f, In64 dt, Phases phases, Opening opening, Loss loss) {
+  FRAME(range)
+  const real gain = real(2 * *dt * opening.inverse * opening.sign), drag = real(*dt * opening.inverse);
+  const Index A = HIGH ? -N : N;
   for_cells(range, CELL(c) {
-    if (opening.sign * q[c] < 0) q_new[c] += opening.sign * (step * (q[c] * q[c]));
+    const real back = gain * p[c + (HIGH ? N : 0)] / density_on_face(phases, f, c, A);
+    q_new[c] = slowed(q_new[c], back, q[c], drag, opening, loss);
   });
 }
 

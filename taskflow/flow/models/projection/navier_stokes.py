@@ -135,6 +135,7 @@ class NavierStokes(FlowModel):
             if self.implicit:
                 yield from self.implicit_diffusion(f, self.implicit, n)
             yield from self.openings.advance(f, n)
+            yield from self.openings.resist(f, n)
             yield from self.projection(f, (f.u_new, f.v_new, f.w_new), names["dt"])
             yield from self.openings.ghosts(f, new, old, n)
             yield from self.update_derived_fields(f, (f.u_new, f.v_new, f.w_new), n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
+from taskflow.flow.boundaries.condition import Velocity
 from taskflow.flow.models.two_phase.convection import Convection
 from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.regions import Location
@@ -53,8 +54,8 @@ class InterfaceMethod(Protocol):
     def advance(self, f: Roles) -> Iterator[Launch]:
         """Move the interface over a step, from f to f_new."""
 
-    def ghosts(self, share: str) -> Iterator[Launch]:
-        """Fill ghost values of shares."""
+    def ghosts(self, share: str, velocity: Velocity) -> Iterator[Launch]:
+        """Fill ghost values of shares, with the velocity that decides where fluid enters."""
 
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n of the present interface, which has the shares in a field, n being the normal out of

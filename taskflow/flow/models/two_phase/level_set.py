@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from taskflow.flow.boundaries.condition import Boundaries
+from taskflow.flow.boundaries.condition import Boundaries, Velocity
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
@@ -260,7 +260,7 @@ class LevelSet:
         phi, first, second = f.phi, f.phi_1, f.phi_2
         yield from self.openings.passed(f)
         for begun, source, target, stage in _stages(phi, first, second):
-            yield from self.openings.enter(source, self.band)
+            yield from self.openings.enter(source, velocity, self.band)
             yield advect_level_set(source, begun, velocity, before, target, over=self._box, stage=stage, **numbers)
         f.swap("phi", "phi_1")
         for _ in range(self.reinitialise):
@@ -275,9 +275,9 @@ class LevelSet:
             about: dict[str, Any] = {"first": one, "second": two, "kept": kept, "most": self._most}
             yield settle_volume(f.f_new, self._solid(f), over=self._box, volume=kept, grid=self.grid, **about)
 
-    def ghosts(self, share: str) -> Iterator[Launch]:
-        """Mirror shares at all sides except inflows."""
-        yield from ShareGhosts(self.grid, self.boundaries, planes=False).fill(share)
+    def ghosts(self, share: str, velocity: Velocity) -> Iterator[Launch]:
+        """Mirror shares, except in what enters with a prescribed share."""
+        yield from ShareGhosts(self.grid, self.boundaries, planes=False).fill(share, velocity)
 
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n of the new interface at the foot of each cell near it, n being the normal out of phase
@@ -339,7 +339,7 @@ class LevelSet:
         phi = f.phi
         where: dict[str, Any] = {"over": self._box, "grid": self.openings.inner, "band": self.band}
         for _, source, target, stage in _stages(phi, f.phi_1, f.phi_2):
-            yield from self.openings.enter(source, self.band)
+            yield from self.openings.enter(source, (f.u, f.v, f.w), self.band)
             yield reinitialise(source, phi, target, stage=stage, **where)
         f.swap("phi", "phi_1")
 

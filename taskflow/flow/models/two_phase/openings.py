@@ -1,5 +1,5 @@
-"""The interface at open boundaries. An inflow prescribes the share f of phase 1 on its faces, an outflow takes the
-adjacent share. The volume kept by `conserve` counts both.
+"""The interface at open boundaries. Inflows and vents prescribe the share f of phase 1 in what enters, an outflow takes
+the adjacent share. The volume kept by `conserve` counts all.
 """
 
 from __future__ import annotations
@@ -8,18 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from taskflow.flow.boundaries.boundary import Mirror, mirror
+from taskflow.flow.boundaries.boundary import AS_INSIDE, mirror
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import outward
-from taskflow.flow.boundaries.condition import Boundaries
-from taskflow.flow.boundaries.inflow import values
+from taskflow.flow.boundaries.condition import Boundaries, Velocity
 from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.boundaries.outflow import Opening, opening
 from taskflow.flow.boundaries.sides import entrances, open_sides
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Face, Foreign, Launch, Read, Reduce, Roles, Scalar, Write, facing, task
+from taskflow.runtime.tasks import Face, Launch, Read, Reduce, Roles, Scalar, facing, task
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Band:
       taken at the foot on the interface
     - `most`: largest curvature
     - `tau`: step of the reinitialisation
-    - `beyond`: phi outside an inflow of phase 1
+    - `beyond`: phi outside where phase 1 enters
     - `leaning`: the sides at which phi is extrapolated by a line, bits 2 n of the low and 2 n + 1 of the high one of
       the n-th axis: an interface meets them at any angle. Others mirror phi
     """
@@ -64,11 +63,6 @@ LAYERS = 3  # of ghost cells that WENO5 reads
 
 
 @task(kernel=TEXT)
-def enter_level_set(phi: Write, share: Foreign[facing(n=(1, 1), high=(0, 0))], *, on: Face, band: Band) -> None:
-    """phi = (2 f - 1) band.beyond in the first layer of ghost cells, f being the share of phase 1 on the face."""
-
-
-@task(kernel=TEXT)
 def pass_volume(
     f: Read[facing(n=(-1, 0), high=(0, 1))], q: Read, q_old: Read,
     *, on: Face, volume: Reduce["exact sum"], kept: Scalar["exact sum"], dt: Scalar, ratio: Scalar, opening: Opening,
@@ -91,14 +85,14 @@ def pass_shares(
 
 @dataclass(frozen=True)
 class InterfaceOpenings:
-    """The launches at the inflows and outflows among the `boundaries` of a grid."""
+    """The launches at the open sides among the `boundaries` of a grid."""
 
     grid: Grid
     boundaries: Boundaries = field(default_factory=dict)
 
     @property
     def inner(self) -> Grid:
-        """The grid without walls at inflows: its kernels read ghost values there."""
+        """The grid without walls where the phase of what enters is prescribed: its kernels read ghost values there."""
         entered = entrances(self.boundaries)
         return self.grid.without(entered) if entered else self.grid
 
@@ -107,18 +101,17 @@ class InterfaceOpenings:
         """True if fluid may pass some boundary."""
         return bool(open_sides(self.boundaries))
 
-    def enter(self, phi: str, band: Band) -> Iterator[Launch]:
-        """Fill the ghost cells of inflows, all layers equal to the first."""
+    def enter(self, phi: str, velocity: Velocity, band: Band) -> Iterator[Launch]:
+        """Fill the ghost cells of these sides, all layers equal to the first."""
         entered = entrances(self.boundaries)
         for side, condition in parts(self.boundaries, self.grid):
-            layers, inside = side.layer, Mirror(1.0, 0.0)
-            if condition.enters:
-                yield enter_level_set(phi, values(side.key, "f"), over=layers, on=side.face, band=band)
-            elif side.face in entered:
-                yield mirror(phi, over=layers, on=side.face, mirror=inside)
-            for _ in range(LAYERS - 1) if side.face in entered else ():
+            if side.face not in entered:
+                continue
+            layers = side.layer
+            yield from condition.level_set_ghosts(phi, velocity, side, band.beyond)
+            for _ in range(LAYERS - 1):
                 layers = tuple(box.shift(outward(side.face)) for box in layers)
-                yield mirror(phi, over=layers, on=side.face, mirror=inside)
+                yield mirror(phi, over=layers, on=side.face, mirror=AS_INSIDE)
 
     def passed_shares(self, f: Roles) -> Iterator[Launch]:
         """Add the inflow of a step to the scalars `kept` and `brought`, from the shares that passed faces."""

@@ -1,7 +1,8 @@
-"""Outflows with a pressure: what enters comes from rest, and along gravity the pressure is hydrostatic.
+"""Outflows with a pressure, and vents: what enters comes from rest, and along gravity the pressure is hydrostatic.
 
-Where fluid enters with the velocity q, the pressure on the face is lower by rho q^2 / 2 (Bernoulli). With the same
-pressure as where it leaves, a jet that enters gains speed without bound. Along gravity
+With the normal velocity q and the loss coefficient K of a vent, 0 at an outflow, the pressure on the face is higher by
+K rho q^2 / 2 where fluid leaves, and lower by (1 + K) rho q^2 / 2 where it enters (Bernoulli), rho being the density of
+what passes. With the same pressure as where it leaves, a jet that enters gains speed without bound. Along gravity
 
     P = rho_light g.(x - top)  where the light phase is alone,    dP/dz = rho g  below, as between cells
 
@@ -22,6 +23,7 @@ from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.boundaries.outflow import Opening, opening
 from taskflow.flow.boundaries.sides import pressure_sides
+from taskflow.flow.boundaries.vent import Loss
 from taskflow.flow.grid import Grid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.phases import Phases
@@ -45,6 +47,7 @@ TENDENCIES = "h_u", "h_v", "h_w"
 COLUMN = facing(r=(-1, 1)) | facing(s=(-1, 1))
 INSIDE = facing(n=(1, 1)) | facing(n=(1, 1), r=(-1, 1)) | facing(n=(1, 1), s=(-1, 1))
 OUTSIDE = facing(n=(-1, -1), high=(0, 0))
+ACROSS = facing(n=(-1, 0), high=(0, 1))
 
 
 @dataclass(frozen=True)
@@ -71,15 +74,16 @@ def weigh_outlet(
 
 
 @task(kernel=TEXT)
-def enter_from_rest(q_new: ReadWrite, q: Read, *, dt: Scalar, opening: Opening) -> None:
-    """q_new = q_new + sign dt q^2 / spacing where fluid enters, over the faces of a side, q being the normal velocity:
-    the effect of the pressure -rho q^2 / 2 on the face.
-    """
+def resist_by_density(
+    q_new: ReadWrite, q: Read, p: Read[facing(n=(0, 0), high=(1, 1))], f: Read[ACROSS],
+    *, on: Face, dt: Scalar, phases: Phases, opening: Opening, loss: Loss,
+) -> None:  # fmt: skip
+    """`resist` with the density on the face: back = sign dt p / (rho spacing / 2)."""
 
 
 @task(kernel=TEXT)
 def push_weighed(
-    q: ReadWrite, P: Read[OUTSIDE], f: Read[facing(n=(-1, 0), high=(0, 1))],
+    q: ReadWrite, P: Read[OUTSIDE], f: Read[ACROSS],
     *, on: Face, dt: Scalar, phases: Phases, opening: Opening,
 ) -> None:  # fmt: skip
     """q = q - sign dt P / (rho spacing / 2), over the faces of a side, q being the normal velocity."""
@@ -123,14 +127,14 @@ class WeighedOutlets:
                 yield weigh_outlet(source, share, fall, target, over=over, **about)
 
     def push(self, f: Roles, share: str) -> Iterator[Launch]:
-        """Accelerate the normal velocity of the next state by the pressure on faces."""
+        """Accelerate the normal velocity of the next state by the pressure on faces, and reduce it by losses."""
         columns = self.columns
         for side, condition in parts(self.boundaries, self.grid):
             if not condition.fixes_pressure:
                 continue
-            name = "uvw"[side.axis]
-            about: dict[str, Any] = {"over": side.faces, "dt": "dt", "opening": opening(side)}
-            yield enter_from_rest(f[f"{name}_new"], f[name], **about)
+            now, new, kept = (f[name.format("uvw"[side.axis])] for name in ("{}", "{}_new", "h_{}"))
+            about: dict[str, Any] = {"over": side.faces, "on": side.face, "dt": "dt", "opening": opening(side)}
+            about |= {"phases": self.phases}
             if side.face in columns:
-                kept = f[TENDENCIES[side.axis]]
-                yield push_weighed(f[f"{name}_new"], kept, share, on=side.face, phases=self.phases, **about)
+                yield push_weighed(new, kept, share, **about)
+            yield resist_by_density(new, now, f.p, share, loss=Loss(condition.loss), **about)

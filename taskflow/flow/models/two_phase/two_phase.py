@@ -16,6 +16,8 @@ from typing import Any
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies.obstacles import stop
 from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.boundaries.condition import Velocity
+from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.boundaries.sides import normal_velocity, pressure_sides, velocity_ghosts
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import on_face
@@ -124,6 +126,7 @@ class TwoPhase(FlowModel):
             yield impose(name, over=self.staggered.box, value=Value(0.0))
         yield from self.openings.begin_ghosts((f.u, f.v, f.w))
         yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
+        yield from self.enter(f.f, (f.u, f.v, f.w))
         for over in (self.staggered.box, *(on_face(face, self.grid) for face in opened_high(self.boundaries))):
             for name in VELOCITY:
                 yield begin_old(f[name], f[f"{name}_old"], over=over)
@@ -145,6 +148,7 @@ class TwoPhase(FlowModel):
         """See `Model`. The next step makes the velocity divergence-free."""
         yield from normal_velocity((f.u, f.v, f.w), self.boundaries, self.grid)
         yield from velocity_ghosts((f.u, f.v, f.w), self.boundaries, self.grid)
+        yield from self.enter(f.f, (f.u, f.v, f.w))
         for quantity in self.passive:
             yield from quantity.ghosts(f[quantity.name], self.sides, (f.u, f.v, f.w))
         yield from self.limits(f)
@@ -183,7 +187,7 @@ class TwoPhase(FlowModel):
 
     def begin_shares(self, f: Roles) -> Iterator[Launch]:
         """Fill ghost values of the shares, and compute the curvature for output: a step computes its own."""
-        yield from self.interface.ghosts(f.f)
+        yield from self.interface.ghosts(f.f, (f.u, f.v, f.w))
         if self.phases.surface_tension:
             yield from self.interface.curvature(f, f.f)
 
@@ -191,7 +195,7 @@ class TwoPhase(FlowModel):
         """Yield a time step: the interface, forces of the new interface, the pressure, passive scalars."""
         new, now = (f.u_new, f.v_new, f.w_new), (f.u, f.v, f.w)
         yield from self.interface.advance(f)
-        yield from self.interface.ghosts(f.f_new)
+        yield from self.interface.ghosts(f.f_new, now)
         yield from self.prediction(f)
         yield from self.balance_weight(f)
         yield from normal_velocity(new, self.boundaries, self.grid)
@@ -203,6 +207,7 @@ class TwoPhase(FlowModel):
         yield from self.projection.step(f, new, f.f_new)
         yield from self.openings.ghosts(f, new, now, 0)
         yield from velocity_ghosts(new, self.boundaries, self.grid)
+        yield from self.enter(f.f_new, new)
         for quantity in self.passive:
             mixing = Mixing(faces=f.scalar_faces if self.obstacles else None)
             yield from quantity.advance(f, "dt", self.staggered, self.sides, mixing)
@@ -211,6 +216,12 @@ class TwoPhase(FlowModel):
             f.swap(f"{name}_new", f"{name}_old")
         f.swap("f", "f_new")
         yield from self.limits(f)
+
+    def enter(self, share: str, velocity: Velocity) -> Iterator[Launch]:
+        """Fill ghost values of shares where a new velocity decides whether fluid enters."""
+        for side, condition in parts(self.boundaries, self.grid):
+            if not condition.enters:
+                yield from condition.share_ghosts(share, velocity, side)
 
     def prediction(self, f: Roles) -> Iterator[Launch]:
         """Compute u_new, v_new, w_new without the pressure, from the old interface to the new one."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.boundary import Value, beyond, impose
-from taskflow.flow.boundaries.condition import Boundaries
+from taskflow.flow.boundaries.condition import Boundaries, Velocity
 from taskflow.flow.boundaries.sides import open_sides
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import Grid, on_face
@@ -38,7 +38,6 @@ from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box, Location, triple
 from taskflow.runtime.tasks import Launch, Read, Roles, Write, box, reduced, task
 
-Triplet = tuple[str, str, str]
 HALF_WIDTH = 0.5  # of the change of density, in spacings: the interface is within one cell
 
 
@@ -136,9 +135,8 @@ class VolumeOfFluid:
         """The shares in ghost cells, and the grid for kernels that read them."""
         return ShareGhosts(self.grid, self.boundaries, self.phases.surface_tension > 0)
 
-    def ghosts(self, share: str) -> Iterator[Launch]:
-        """Fill ghost values of shares."""
-        yield from self.shares_beyond.fill(share)
+    def ghosts(self, share: str, velocity: Velocity) -> Iterator[Launch]:
+        yield from self.shares_beyond.fill(share, velocity)
 
     def curvature(self, f: Roles, share: str) -> Iterator[Launch]:
         """Compute kappa = div n in cells that the interface cuts."""
@@ -227,12 +225,12 @@ class ShareSweep:
         """Compute what passes faces, also on open high ones."""
         interface = self.interface
         if share != self.f.f and (interface.shares_beyond.walls or open_sides(interface.boundaries)):
-            yield from interface.ghosts(share)
+            yield from interface.ghosts(share, _velocity(self.f))
         where = self._where | {"grid": interface.shares_beyond.inner}
         for over in interface.faces(self.axis):
             yield share_flux(share, self._w[0], self._flux, over=over, **where)
 
-    def momentum(self, now: Triplet, moved: Triplet) -> Iterator[Launch]:
+    def momentum(self, now: Velocity, moved: Velocity) -> Iterator[Launch]:
         """Move the velocities. Ghost cells get theirs, too: the next sweep reads them."""
         interface, f = self.interface, self.f
         boxes: list[tuple[Box, str | None]] = [(interface.around, None)]
@@ -282,5 +280,5 @@ class Swept:
 SWEPT = Swept()
 
 
-def _velocity(f: Roles, age: str = "") -> Triplet:
+def _velocity(f: Roles, age: str = "") -> Velocity:
     return f[f"u{age}"], f[f"v{age}"], f[f"w{age}"]

@@ -17,9 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from taskflow.common.caching import cached_property
-from taskflow.flow.boundaries.boundary import Mirror, beyond, mirror
-from taskflow.flow.boundaries.condition import Boundaries
-from taskflow.flow.boundaries.inflow import inflow_ghosts
+from taskflow.flow.boundaries.boundary import AS_INSIDE, beyond, mirror
+from taskflow.flow.boundaries.condition import Boundaries, Velocity
 from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.boundaries.sides import open_sides
 from taskflow.flow.grid import Grid
@@ -31,7 +30,6 @@ TEXT = KERNELS / "two_phase" / "walls.cu"
 HEIGHTS = 3  # layers of ghost cells that heights read
 WET = 7  # cells along a wall that its ghost cells read, for a height up to two cells from one up to two cells away
 RESTING = 90.0  # the angle of mirrored shares
-MIRRORED = Mirror(1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,8 @@ def extend_wetting_planes(
 
 @dataclass(frozen=True)
 class ShareGhosts:
-    """Ghost values of shares at `boundaries`: from planes at `walls`, the value inside at other sides, at inflows
-    2 f - inside with the prescribed f. Without `planes` all sides mirror shares.
+    """Ghost values of shares at `boundaries`: from planes at `walls`, 2 f - inside where a prescribed f enters, the
+    value inside elsewhere. Without `planes` walls mirror shares.
     """
 
     grid: Grid
@@ -96,15 +94,16 @@ class ShareGhosts:
         """The grid for kernels that read shares: without these walls, whose ghost cells they read."""
         return self.grid.without(self.walls) if self.walls else self.grid
 
-    def fill(self, share: str) -> Iterator[Launch]:
-        """Fill the ghost values of shares. Edges between sides repeat the earlier side's."""
+    def fill(self, share: str, velocity: Velocity) -> Iterator[Launch]:
+        """Fill the ghost values of shares, with the velocity that decides where fluid enters. Edges between sides
+        repeat the earlier side's.
+        """
         for face in self.boundaries:
-            yield mirror(share, over=beyond(face, self.grid), on=face, mirror=MIRRORED)
+            yield mirror(share, over=beyond(face, self.grid), on=face, mirror=AS_INSIDE)
             if face in self.walls:
                 yield from self._extend(share, face, self.walls[face])
         for side, condition in parts(self.boundaries, self.grid):
-            if condition.enters:
-                yield from inflow_ghosts({"f": share}, side, "")
+            yield from condition.share_ghosts(share, velocity, side)
 
     def _extend(self, share: str, face: str, angle: float | None) -> Iterator[Launch]:
         about = {"on": face, "grid": self.grid}
@@ -119,5 +118,5 @@ class ShareGhosts:
         )
         cotangent = 1 / math.tan(math.radians(angle))
         for layer, over in enumerate(layers, 1):
-            yield mirror(share, over=over.expand(low, top), on=face, mirror=MIRRORED)
+            yield mirror(share, over=over.expand(low, top), on=face, mirror=AS_INSIDE)
             yield extend_wetting_planes(share, over=over, wall=WetLayer(layer, cotangent), **about)
