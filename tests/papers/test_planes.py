@@ -18,13 +18,13 @@ PAPER = "examples.papers.luo_2014"
 
 
 def factored(job, device):
-    """The factors and the solution of a job."""
+    """The solution of a job with its factors."""
 
     def read(shard):
         job.fill(shard)
         shard.run(job.fresh, slowness=0.1)
         shard.run(job.precondition)
-        return [shard.read(name).ravel() for name in ("inverse", "p_z", "u_z", "v_z", "w_z")]
+        return [shard.read(name).ravel() for name in ("p_z", "u_z", "v_z", "w_z", "T_z", "dye_z")[: job.unknowns]]
 
     return np.concatenate(run_threads(job.partition, read, device)[0])
 
