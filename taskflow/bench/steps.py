@@ -92,5 +92,5 @@ def costs(
 
 
 def dollars(row: Mapping[str, Any], price: float | None) -> float | None:
-    """Return the cells times steps that a dollar buys, at `price` for a device-hour, or None without a price."""
+    """Return the cells times steps that a dollar buys at `price` for a device-hour. None: no price is known."""
     return None if price is None else row["cells_per_second_per_block"] * HOUR / price

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from functools import partial
 from typing import Annotated, Literal
 
-import numpy as np
 import typer
 
 from examples.papers.luo_2014.factors import Charts
 from examples.papers.luo_2014.march import ImplicitFlow
 from examples.papers.luo_2014.outer import measure_outer
+from examples.papers.luo_2014.planes import measure_planes
 from examples.papers.luo_2014.simplefoam import PeerCase, measure_simplefoam
-from examples.papers.luo_2014.tables import show_outer, show_simplefoam, show_triangular
+from examples.papers.luo_2014.tables import draw_planes, show_outer, show_planes, show_simplefoam, show_triangular
 from examples.papers.luo_2014.triangular import TriangularSolves, measure_triangular
 from taskflow.bench.app import start, studies
 from taskflow.bench.options import (
     Device,
     Output,
     Overlap,
+    Picture,
     Settings,
     TimingOptions,
     ascending,
@@ -140,17 +141,19 @@ def simplefoam(
 def hyperplanes(
     cells: Annotated[str, typer.Option(metavar="N|XxYxZ", help="Cells of a block.")] = "79x49x49",
     cores: Annotated[int, typer.Option(min=1, help="Cells that a device computes at a time.")] = 448,
+    *,
+    timed: Annotated[bool, typer.Option("--timed", help="Time each: factors and solves in double precision.")] = False,
+    unknowns: Annotated[int, typer.Option(min=4, max=6, help="With --timed: of a cell.")] = 4,
+    picture: Picture = None,
+    device: Device = "auto",
+    output: Output = None,
 ) -> None:
-    """Count the cells of each hyperplane i + j + k of a block, which a wavefront computes together.
+    """Count the cells of each hyperplane i + j + k of a block, which a wavefront computes together, and time them.
 
     448 are the cores of a C2050.
     """
-    counts = reduce(np.convolve, (np.ones(n, dtype=int) for n in cells_of(cells)))
-    few = counts < cores
-    held = counts[few].sum() / counts.sum()
-    typer.echo(f"{counts.size} hyperplanes of {counts.min()} to {counts.max()} cells")
-    typer.echo(f"{few.mean():.1%} have fewer than {cores} cells, together {held:.1%} of all cells")
-    typer.echo(" ".join(map(str, counts)))
+    measure = partial(measure_planes, cells_of(cells), cores, unknowns, device, timed=timed)
+    present("hyperplanes", measure, show_planes, output, draw_planes, picture)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ from taskflow.flow.models.artificial_compressibility.implicit.matrix import COUP
 from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, fields
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Atlas, Box, Field, Partition, Triple, charted, powers_of_two
-from taskflow.runtime.tasks import TILE, Launch, Ordering, Program, Roles, sweeps
+from taskflow.runtime.tasks import TILE, Launch, Ordering, Program, Roles, Sweep, sweeps
+from taskflow.runtime.tasks.sweep import Direction
 
 PATTERN = 16  # cells along each axis whose metrics all others repeat
 REAL = np.dtype("f8")
@@ -117,6 +118,10 @@ class Factors:
         names = [*STATE, *AFTER, *BEFORE, *(f"{name}{age}" for name in self.scalars for age in ages)]
         return self.charts.partition([*own, Field("pivot", kept, values=self.blocks.values["pivot"])], names)
 
+    def sweeps(self, direction: Direction) -> Sequence[Sweep]:
+        """The sweeps in the ordering."""
+        return sweeps(self.ordering, direction, self.tile)
+
     def matrix(self, f: Roles) -> Iterator[Launch]:
         """The matrix."""
         heat, scalar = ((name, f"{name}_still") if name in self.scalars else None for name in SCALARS)
@@ -126,14 +131,18 @@ class Factors:
         made = (*STATE, "sides", "pseudo"), (*COUPLING, "pivot"), None
         yield matrix(*made, heat, scalar, *place, None, rate=None, **where)
 
-    def invert(self, f: Roles) -> Iterator[Launch]:
-        """The factors, whatever they are."""
+    def eliminate(self, f: Roles) -> Iterator[Launch]:
+        """The inverses of pivots."""
         heat, scalar = (name if name in self.scalars else None for name in SCALARS)
         of = STATE[1:], heat, scalar, COUPLING, "pivot", "metrics", None, None, None, None
         over = self.charts.boxes
-        for sweep in sweeps(self.ordering, "up", self.tile):
+        for sweep in self.sweeps("up"):
             yield factor.invert(*of, over=over, sweep=sweep, numbers=self.numbers)
-        yield factor.keep_inverse("pivot", "inverse", over=over, cell="cell", blocks=self.blocks)
+
+    def invert(self, f: Roles) -> Iterator[Launch]:
+        """The factors, whatever they are."""
+        yield from self.eliminate(f)
+        yield factor.keep_inverse("pivot", "inverse", over=self.charts.boxes, cell="cell", blocks=self.blocks)
 
     def precondition(self, f: Roles) -> Iterator[Launch]:
         """Both solves."""

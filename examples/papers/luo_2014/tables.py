@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 from examples.papers.goal import met
+from examples.papers.luo_2014.planes import PAPER
 from taskflow.bench.tables import Columns, Result, columned, conditions, number, share, where
 from taskflow.common.units import plural, size, times
 from taskflow.terminal.format import say
@@ -112,3 +117,43 @@ def charted(row: Result) -> str:
     """The cells, and how many charts have so many."""
     cells = "x".join(map(str, row["cells"]))
     return f"{row['charts']} x {cells}" if row["charts"] > 1 else cells
+
+
+def show_planes(result: Result) -> None:
+    """Print the result of `measure_planes`."""
+    rows, few, cores = result["results"], result["few"], result["cores"]
+    most = max(row["cells_of_plane"] for row in rows)
+    lines = [
+        ("cells", f"of a hyperplane at most {most}"),
+        ("few", f"{few['planes']:.1%} have fewer than {cores}, together {few['cells']:.1%} of all cells"),
+    ]
+    say(f"{len(rows)} hyperplanes of {'x'.join(map(str, result['cells']))} cells, on {where(result)}", lines)
+    if result["lost"]:
+        columned(result["lost"], [_lost(part, lost) for part, lost in result["lost"].items()])
+    shown = [n for n in range(len(rows)) if n < 4 or n % 16 == 0 or n + 4 >= len(rows)]
+    columned((f"i + j + k = {n}" for n in shown), [_timed(rows[n]) for n in shown])
+
+
+def _lost(part: str, lost: Mapping[str, float]) -> dict[str, str]:
+    return {
+        "all ms": number(lost["seconds"] * 1e3),
+        "ns/cell": number(lost["best"] * 1e9),
+        "lost": share(lost["loss"]),
+        "by few": share(lost["loss_of_few"]),
+        "paper: ns": number(PAPER[part]["best"] * 1e9),
+        "paper: lost": share(PAPER[part]["loss"]),
+    }
+
+
+def _timed(row: Mapping[str, Any]) -> dict[str, str]:
+    parts = {f"{part} us": number(row[part] * 1e6) for part in PAPER if part in row}
+    each = {f"{part} ns": number(row[part] * 1e9 / row["cells_of_plane"]) for part in PAPER if part in row}
+    return {"cells": str(row["cells_of_plane"]), **parts, **each}
+
+
+def draw_planes(result: Result, path: Path) -> Path:
+    """Draw the result of `measure_planes`; the path."""
+    from examples.papers.luo_2014.pictures import plot_planes
+
+    cells = "x".join(map(str, result["cells"]))
+    return plot_planes(result["results"], result["cores"], f"Hyperplanes of {cells} cells, {where(result)}", path)

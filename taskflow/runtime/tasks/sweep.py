@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar, Literal, get_args
 
+import numpy as np
+
 from taskflow.runtime.regions import Box, Region, Triple, triple
 
 Direction = Literal["up", "down"]
@@ -71,7 +73,16 @@ class Sweep:
 
     def shuffled(self) -> Sweep:
         """Return the same sweep with tiles and cells in another permitted order, and with delays."""
-        return SHUFFLED[type(self)](self.tile, self.colour, self.within)
+        return SHUFFLED[type(self)](**vars(self))
+
+    @property
+    def number(self) -> int:
+        """The colour or plane as kernels take it: -1 if a launch has all tiles."""
+        return -1 if self.colour is None else self.colour
+
+    def has(self, total: int) -> bool:
+        """Return True if a launch has the tiles whose numbers along x, y and z add up to this."""
+        return self.colour in (None, total % 2)
 
 
 class SingleSweep(Sweep):
@@ -86,10 +97,35 @@ class WholeSweep(Sweep):
     defines: ClassVar[tuple[str, ...]] = ("WHOLE",)
 
 
+@dataclass(frozen=True)
+class PlaneSweep(SingleSweep):
+    """A sweep of the cells of one hyperplane i + j + k = `plane`, counted from the first cell of the chart.
+
+    Launches of all planes in turn do the same as a sweep of one tile, and show what each plane takes.
+    """
+
+    defines: ClassVar[tuple[str, ...]] = ("SINGLE", "PLANE")
+    tile: Triple | None = CELL
+    plane: int = 0
+
+    def second(self, direction: Direction) -> bool:
+        """Return True: earlier neighbours are in other planes."""
+        return True
+
+    @property
+    def number(self) -> int:
+        """The plane."""
+        return self.plane
+
+    def has(self, total: int) -> bool:
+        """Return True for this plane."""
+        return total == self.plane
+
+
 # The same in another order: one class of each kind, as tasks and kernels are known by it.
 SHUFFLED: dict[type[Sweep], type[Sweep]] = {
     kind: type(f"Shuffled{kind.__name__}", (kind,), {"defines": (*kind.defines, "SHUFFLED")})
-    for kind in (Sweep, SingleSweep, WholeSweep)
+    for kind in (Sweep, SingleSweep, WholeSweep, PlaneSweep)
 }
 
 
@@ -124,6 +160,12 @@ def sweeps(ordering: Ordering, direction: Direction, tile: Triple = TILE) -> tup
     return ways[ordering]
 
 
+def planes(shape: Triple, direction: Direction) -> list[PlaneSweep]:
+    """Return the sweeps of all planes of a chart in turn, one per launch."""
+    numbers = range(sum(shape) - 2)
+    return [PlaneSweep(plane=n) for n in (numbers if direction == "up" else reversed(numbers))]
+
+
 @dataclass(frozen=True)
 class PlacedSweep:
     """Sweep in a direction, with the chart or piece that its tiles cover."""
@@ -144,20 +186,18 @@ class PlacedSweep:
 
     def volume(self, cells: Box) -> int:
         """Return the number of these cells that the launch visits."""
-        even, odd = 1, 0  # cells in rows of tiles whose numbers have an even sum, or an odd one
+        counts, first = np.ones(1, np.int64), 0  # cells by the sum of the numbers of their tile
         for axis, numbers in enumerate(self.numbers(cells)):
-            along = [0, 0]
-            for number in numbers:
-                low = self.within.lo[axis] + number * self.tile[axis]
-                along[number % 2] += min(low + self.tile[axis], cells.hi[axis]) - max(low, cells.lo[axis])
-            even, odd = even * along[0] + odd * along[1], even * along[1] + odd * along[0]
-        return even + odd if self.sweep.colour is None else (even, odd)[self.sweep.colour]
+            lows = self.within.lo[axis] + self.tile[axis] * np.array(numbers)
+            along = np.minimum(lows + self.tile[axis], cells.hi[axis]) - np.maximum(lows, cells.lo[axis])
+            counts, first = np.convolve(counts, along), first + numbers.start
+        return int(sum(count for total, count in enumerate(counts, first) if self.sweep.has(total)))
 
     def points(self, cells: Box) -> Iterator[Point]:
         """Yield the cells that the launch visits, in a permitted order."""
         step = 1 if self.direction == "up" else -1
         for number in product(*self.numbers(cells)):
-            if self.sweep.colour not in (None, sum(number) % 2):
+            if not self.sweep.has(sum(number)):
                 continue
             lo = triple(low + n * m for low, n, m in zip(self.within.lo, number, self.tile, strict=True))
             tile = Box(lo, triple(low + n for low, n in zip(lo, self.tile, strict=True))) & self.within

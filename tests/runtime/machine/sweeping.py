@@ -8,7 +8,7 @@ from taskflow.runtime.machine import Mapper
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.threads import run_threads
 from taskflow.runtime.regions import Field, Partition, region
-from taskflow.runtime.tasks import Read, Sweep, Swept, sweeps, task
+from taskflow.runtime.tasks import Read, Sweep, Swept, planes, sweeps, task
 
 SOLVE = """
 FN real relax(SweptCell c, real b, const real* a, const real* x, const Range& range) {
@@ -63,7 +63,7 @@ def program(over, ordering, tile, tasks=(forward, backward)):
 
     def steps(f):
         for direction, item in zip(("up", "down"), tasks, strict=True):
-            for sweep in sweeps(ordering, direction, tile):
+            for sweep in planes(over.shape, direction) if ordering == "planes" else sweeps(ordering, direction, tile):
                 yield item(f.a, f.b, f.x, over=over, sweep=sweep)
 
     return steps

@@ -8,7 +8,7 @@ from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel import KernelError, sweeping
 from taskflow.runtime.regions import ROTATIONS, Box, Field, Partition, charted, divided
-from taskflow.runtime.tasks import PlacedSweep, Read, Sweep, Swept, sweeps, task
+from taskflow.runtime.tasks import PlacedSweep, Read, Sweep, Swept, planes, sweeps, task
 from tests.runtime.machine.devices import one_gpu
 
 from ..regions.turned import turned
@@ -39,13 +39,27 @@ def test_threads_that_share_the_tiles_of_a_large_block_change_no_bit():
         np.testing.assert_array_equal(solved(cells, (1, 1, 1), "tiles", tile, threads), one)
 
 
+@pytest.mark.parametrize("cells", [(9, 7, 5), (1, 13, 6)])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_planes_in_turn_are_the_sweep_of_a_whole_chart(cells, threads):
+    in_turn = solved(cells, (1, 1, 1), "planes", (8, 8, 8), threads, debug=threads == 3)
+    np.testing.assert_array_equal(in_turn, expected(cells, "hyperplanes", (8, 8, 8)))
+
+
+def test_planes_have_all_cells_once():
+    box = Box.of((5, 4, 3)).shift((2, -1, 7))
+    placed = [PlacedSweep(sweep, "up", box) for sweep in planes((5, 4, 3), "up")]
+    counts = [one.volume(box) for one in placed]
+    assert counts == [len(list(one.points(box))) for one in placed] == [1, 3, 6, 9, 11, 11, 9, 6, 3, 1]
+
+
 @pytest.mark.gpu(emulated=True)
-@pytest.mark.parametrize("ordering", ORDERINGS)
+@pytest.mark.parametrize("ordering", [*ORDERINGS, "planes"])
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_gpu_has_the_bits_of_a_cpu(ordering, changed):
     cells, tile = (23, 18, 21), (8, 8, 8)
     host = solved(cells, (1, 1, 1), ordering, tile)
-    blocks = (1, 1, 1) if ordering in ("hyperplanes", "blocks") else (1, 2, 2)
+    blocks = (1, 1, 1) if ordering in ("hyperplanes", "blocks", "planes") else (1, 2, 2)
     change = (lambda launch: launch.shuffled()) if changed else (lambda launch: launch)
     np.testing.assert_array_equal(solved(cells, blocks, ordering, tile, device=one_gpu(), change=change), host)
 

@@ -8,7 +8,7 @@ from taskflow.runtime.machine.device import Array, Device
 from taskflow.runtime.machine.kernel.agreement import KernelError
 from taskflow.runtime.machine.kernel.call import WARP
 from taskflow.runtime.regions import Box, Triple
-from taskflow.runtime.tasks import PlacedSweep, SingleSweep, WholeSweep
+from taskflow.runtime.tasks import PlacedSweep, PlaneSweep, SingleSweep, WholeSweep
 
 # struct Sweep of sweep.h
 SWEEP = np.dtype(
@@ -25,9 +25,9 @@ PATIENCE = 20.0  # seconds that a thread block waits for another one
 
 def sweep_of(placed: PlacedSweep) -> np.ndarray:
     """Return the struct Sweep, without the members for thread blocks that pass a sweep on."""
-    memory, colour = np.zeros((), SWEEP), placed.sweep.colour
+    memory = np.zeros((), SWEEP)
     memory["first"], memory["last"], memory["tile"] = placed.within.lo, placed.within.hi, placed.tile
-    memory["colour"] = -1 if colour is None else colour
+    memory["colour"] = placed.sweep.number
     return memory
 
 
@@ -71,7 +71,7 @@ def swept_shape(box: Box, placed: PlacedSweep, threads: int, rows: int) -> tuple
         return (_bundles(placed, threads, rows), 1, 1), (y * z * rows + WARP, 1, 1)
     if isinstance(placed.sweep, SingleSweep):
         x, y, z = box.shape
-        across = x if placed.sweep.colour is None else -(-x // 2)
+        across = 1 if isinstance(placed.sweep, PlaneSweep) else x if placed.sweep.colour is None else -(-x // 2)
         return (-(-across * y * rows // usual), 1, z), (usual, 1, 1)
     x, y, z = (len(along) for along in placed.numbers(box))
     return (x if placed.sweep.colour is None else -(-x // 2), y, z), (usual, 1, 1)

@@ -1,4 +1,4 @@
-"""Where messages are packed: in memory of the device, in host memory, or nowhere, for measurements of these costs."""
+"""Ways to pack messages: on the device, then in host memory, or not at all. The last two measure these costs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Pairs = Sequence[tuple[Array, Array]]
 
 
 class MessageBuffer(NamedTuple):
-    """Bytes of a message: `inner` ones that cells are copied from or to, `outer` ones that the channel carries."""
+    """Bytes of a message: cells are copied from or to `inner`, and the channel carries `outer`."""
 
     inner: Array
     outer: Array
@@ -82,6 +82,6 @@ def rows_of(target: Array, source: Array) -> np.ndarray:
 
 
 def _move(device: Device, rows: np.ndarray, lane: Lane, keep: object) -> None:
-    """Copy between the addresses of each row: target, source, bytes. `keep` holds their memory."""
+    """Copy each row, with its target, source and bytes. `keep` keeps their arrays alive."""
     for target, source, nbytes in rows.tolist():
         device.move(target, source, nbytes, lane.stream)

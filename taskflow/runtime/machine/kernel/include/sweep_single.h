@@ -1,17 +1,31 @@
 // Sweeps whose tiles are single cells: all cells of a launch are independent.
 
-// A launch has every cell of a row along x, or every other one from the first on.
+// A launch has every cell of a row along x, or every other one from the first on; or the one in a PLANE, whose number is the
+// colour: earlier neighbours are the lower ones, as in a WHOLE sweep.
+#ifdef PLANE
+FN int spread(const Sweep& s) { return s.last[0] - s.first[0]; }
+FN int first_single(const Range& r, const Sweep& s, int j, int k) {
+  const int i = s.first[0] + s.colour - (j - s.first[1]) - (k - s.first[2]);
+  return i < r.lo[0] ? r.hi[0] : i;
+}
+#else
 FN int spread(const Sweep& s) { return s.colour < 0 ? 1 : 2; }
 FN int first_single(const Range& r, const Sweep& s, int j, int k) {
   return r.lo[0] + (s.colour < 0 ? 0 : (r.lo[0] - s.first[0] + j - s.first[1] + k - s.first[2] + s.colour) & 1);
 }
+#endif
 template <class D>
 FN SweptCell single_cell(const Range& r, const Sweep& s, int i, int j, int k) {
   const int at[3] = {i, j, k};
   unsigned sides = 0;
+#ifdef PLANE
+  for (int a = 0; a < 3; ++a) sides |= (D::way > 0 ? (at[a] > s.first[a] ? 1u : 0u) : at[a] + 1 < s.last[a] ? 2u : 0u) << (2 * a);
+  return {{i, j, k, i + j * r.y + k * r.z}, sides, 0};
+#else
   for (int a = 0; a < 3 && s.colour == (D::way > 0 ? 1 : 0); ++a)
     sides |= ((at[a] > s.first[a] ? 1u : 0u) | (at[a] + 1 < s.last[a] ? 2u : 0u)) << (2 * a);
   return {{i, j, k, i + j * r.y + k * r.z}, sides, sides};
+#endif
 }
 
 #ifdef GPU
