@@ -236,7 +236,7 @@ def _restart_point(directory: RunDirectory, case: Case) -> RestartPoint | None:
     if directory.bare():
         return None
     if starts_over(directory.path, case, directory.report()):
-        warnings.warn(f"{directory.path}: the run ended before its first checkpoint; it begins again", stacklevel=3)
+        warnings.warn(f"{directory.path}: the run ended before its first checkpoint; it starts over", stacklevel=3)
         return None
     restart, skipped = newest_restart(directory.path, case)
     _warn_of(skipped)
@@ -256,7 +256,7 @@ def _computed(request: RunRequest, restart: RestartPoint | None) -> dict[str, An
             request, restart = _otherwise(failure, restart, request, recovery)
         except BadInput as error:
             if recovery.restarts:  # the input was good: what is left of the machines does not suffice
-                raise RunFailed(f"after a loss the run cannot go on: {error}") from error
+                raise RunFailed(f"after a loss the run cannot continue: {error}") from error
             raise
 
 
@@ -299,7 +299,7 @@ def _newest(loss: RunFailed, before: RestartPoint | None, request: RunRequest) -
     if checkpoint is not None:
         return RestartPoint.of(checkpoint, request.case)
     if skipped or before is not None:
-        raise RunFailed(f"{loss}; no checkpoint is whole from which the run could go on")
+        raise RunFailed(f"{loss}; there is no intact checkpoint from which the run could continue")
     if request.case.checkpoint.every is None and not request.directory.bare():
         raise RunFailed(f"{loss}; there is no checkpoint to restart from: give checkpoint.every")
     return None

@@ -187,7 +187,7 @@ def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSide
         return
     for name, side in boundaries.sides.items():
         if side.kind.fixes_pressure:
-            remedy = f"{boundaries.place(name)} says how high the pressure is; omit it"
+            remedy = f"{boundaries.place(name)} prescribes the pressure; omit it"
             yield wrong(("method", "pressure_at"), method.pressure_at, remedy)
             return
 
