@@ -16,7 +16,7 @@ from taskflow.runs.interactive.callbacks import Callback
 from taskflow.runs.interactive.session import DrivenRun
 from taskflow.runs.interactive.setting import Settable, set_values
 from taskflow.runs.notebook import as_html
-from taskflow.runs.run import Run
+from taskflow.runs.results import Run
 from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
