@@ -111,7 +111,7 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"time": {"steps": 3, "step": 0.1, "cfl": 2.0}}, "time.cfl = 2.0: step is given as well; give one of them"),
     ({"time__steps": None}, "time.steps: missing; give the largest number of steps"),
     ({"time__end": 1.0}, "time.end = 1.0: time.steady marches to the steady state, without real time; omit one of them"),
-    ({"time__steady": {"rate": 1}}, "time.steady = { rate = 1 }: a table says when a flow of the projection is steady; give"
+    ({"time__steady": {"rate": 1}}, "time.steady = { rate = 1 }: a table is for the projection; give"
                                     " a number, the relative residual"),
     ({"method__inner": {"iterations": 9}}, "method.inner = { tolerance = 0.001, iterations = 9 }: it is of real time; omit"
                                            " it, or time.steady"),

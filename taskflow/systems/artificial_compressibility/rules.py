@@ -132,7 +132,7 @@ def _bodies_are_immersed(obstacles: Obstacles, bodies: BodyTreatment) -> Iterato
 def _bodies_move_in_real_time(obstacles: Obstacles, time: MarchTime) -> Iterator[Problem]:
     for key, obstacle in numbered(obstacles=obstacles):
         if obstacle.motion is not None and time.steady is not None:
-            yield wrong((*key, "motion"), obstacle.motion.written(), "bodies move in real time; omit it, or time.steady")
+            yield wrong((*key, "motion"), obstacle.motion.written(), "bodies move in real time; omit it or time.steady")
 
 
 def _bodies_stay_in_their_plane(obstacles: Obstacles, charts: MultiBlockGrid) -> Iterator[Problem]:

@@ -280,7 +280,7 @@ class InsideFormula:
 
 
 def shape(kind: str, table: ShapeTable, grid: GridTable, inside: str = "inside") -> Shape:
-    """Return the shape of a table. Height maps without an extent cover the domain. BadInput names `inside` or `file`."""
+    """Return the shape of a table. Height maps without an extent cover the domain. Errors name `inside` or the file."""
     match kind:
         case "box":
             return Cuboid(table.low or ORIGIN, table.high or ORIGIN)
