@@ -19,7 +19,8 @@ _ROOMS = {
     "taskflow.cases": ("Case",),
     "taskflow.systems.two_phase": ("TwoPhase",),
     "taskflow.runs.interactive": ("Simulation",),
-    "taskflow.runs.run": ("Run", "run"),
+    "taskflow.runs.results": ("Run",),
+    "taskflow.runs.run": ("run",),
     "taskflow.runs.study": ("Study",),
     "taskflow.runs.sweep": ("sweep",),
     "taskflow.common.release": ("__version__",),
@@ -88,7 +89,8 @@ if TYPE_CHECKING:
     from taskflow.common.errors import BadInput, Interrupted, RunFailed, Stopped, TaskflowError
     from taskflow.common.release import __version__
     from taskflow.runs.interactive import Simulation
-    from taskflow.runs.run import Run, run
+    from taskflow.runs.results import Run
+    from taskflow.runs.run import run
     from taskflow.runs.study import Study
     from taskflow.runs.sweep import sweep
     from taskflow.runtime.cluster.blocks import Blocks

@@ -254,8 +254,7 @@ class Case(TableValue):
 
     @property
     def conditions(self) -> Iterator[tuple[str, str, str, Boundary]]:
-        """Yield the key, the face, the table and the condition, with defaults, of each side and each opening of a box.
-        """
+        """Yield key, face, table and condition, with defaults, of each side and each opening of a box."""
         for face in self.boundaries.sides:
             yield face, face, f"boundaries.{face}", self.boundary(face)
         for n, opening in enumerate(self.openings, start=1):

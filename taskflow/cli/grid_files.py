@@ -54,7 +54,7 @@ def _write(path: Path, grid: MultiBlockGrid, *, text: bool) -> None:
         if file.exists():
             refuse(f"{file} exists; choose another name")
     if path.suffix == ".nmf":
-        refuse(f"{path}: that is where its map goes; choose another name, as {path.with_suffix('.xyz')}")
+        refuse(f"{path}: its map would overwrite it; choose another name, such as {path.with_suffix('.xyz')}")
     if itself and text:
         refuse(f"--text: {path} is binary; omit it, or choose another name, as {path.with_suffix('.xyz')}")
     with writing(path, "choose another file"):

@@ -13,7 +13,7 @@ from taskflow.cli.options import Jobs, Quiet, Scheduler, Settings, into, where
 from taskflow.terminal.process import loading
 
 if TYPE_CHECKING:
-    from taskflow.runs.run import Run
+    from taskflow.runs.results import Run
 
 
 def sweep(

@@ -1,11 +1,11 @@
-"""Runs: from a validated case and a cluster to a finished run directory."""
+"""The start of a run: from a validated case and a cluster to a finished run directory."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,91 +13,20 @@ from typing import TYPE_CHECKING, Any
 from taskflow.cases import Case
 from taskflow.cases.language.problems import shown
 from taskflow.common.errors import Avoidable, BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
-from taskflow.output import STORE
-from taskflow.output.store.metadata import PSEUDO_TIME
 from taskflow.runs.attempt import Attempt, Recovery, RunRequest
 from taskflow.runs.block.profiling import Window
 from taskflow.runs.directory.directory import RunDirectory
 from taskflow.runs.directory.report import broken
-from taskflow.runs.notebook import as_html, shown_progress
-from taskflow.runs.records import RunRecords
+from taskflow.runs.notebook import shown_progress
+from taskflow.runs.results import Run
 from taskflow.runs.state import remedies
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.restart import RestartPoint, newest_restart, starts_over, usable
 from taskflow.runtime.cluster import Progress, Slurm, lasting_client
 from taskflow.runtime.host import Here, terminable
-from taskflow.systems.records.fields import STATISTICS
 
 if TYPE_CHECKING:
     from distributed import Client
-
-    from taskflow.accessor.records import FlowRecords
-
-SHOWN = ("title", "ended", "steps", "time", "started", "device", "blocks", "warnings")  # of a report, in a notebook
-
-
-@dataclass(frozen=True)
-class Run(RunRecords):
-    """Run on disk, finished or not.
-
-    Attributes
-    ----------
-    directory : pathlib.Path
-    report : dict
-        Contents of report.json.
-    """
-
-    directory: Path
-    report: dict[str, Any] = field(repr=False)
-
-    @classmethod
-    def open(cls, directory: str | PathLike[str]) -> Run:
-        """Open the run in a directory, finished or not. Raises BadInput if the directory is not a run."""
-        path = Path(directory)
-        report = RunDirectory(path).report()
-        if not report:
-            raise BadInput(f"{path}: there is no report.json to read; give the folder that `taskflow run` wrote")
-        return cls(path, report)
-
-    def dataset(self, group: str = "") -> FlowRecords | Any:
-        """Open snapshots, or another group of the store, as lazy arrays.
-
-        Parameters
-        ----------
-        group : str
-            Statistics, planes, probes and other records. Default: snapshots.
-
-        Returns
-        -------
-        xarray.Dataset, or on body-fitted grids xarray.DataTree with one child per chart
-
-        Raises
-        ------
-        BadInput
-            If the group is missing or files are damaged, also when values are read later.
-        """
-        from taskflow.accessor.flow import opened
-
-        return opened(self.directory / STORE, group)
-
-    def statistics(self) -> FlowRecords | Any:
-        """Open means and covariances over time as lazy arrays.
-
-        Returns
-        -------
-        xarray.Dataset, or on body-fitted grids xarray.DataTree
-
-        Raises
-        ------
-        BadInput
-            If the case has no statistics.
-        """
-        return self.dataset(STATISTICS)
-
-    def _repr_html_(self) -> str:
-        left_out = "time" if PSEUDO_TIME in self.report else None
-        table = {key: self.report[key] for key in SHOWN if key in self.report and key != left_out}
-        return as_html(repr(self), table, self.dataset)
 
 
 def run(
@@ -236,7 +165,7 @@ def _restart_point(directory: RunDirectory, case: Case) -> RestartPoint | None:
     if directory.bare():
         return None
     if starts_over(directory.path, case, directory.report()):
-        warnings.warn(f"{directory.path}: the run ended before its first checkpoint; it begins again", stacklevel=3)
+        warnings.warn(f"{directory.path}: the run ended before its first checkpoint; it starts over", stacklevel=3)
         return None
     restart, skipped = newest_restart(directory.path, case)
     _warn_of(skipped)
@@ -256,7 +185,7 @@ def _computed(request: RunRequest, restart: RestartPoint | None) -> dict[str, An
             request, restart = _otherwise(failure, restart, request, recovery)
         except BadInput as error:
             if recovery.restarts:  # the input was good: what is left of the machines does not suffice
-                raise RunFailed(f"after a loss the run cannot go on: {error}") from error
+                raise RunFailed(f"after a loss the run cannot continue: {error}") from error
             raise
 
 
@@ -299,7 +228,7 @@ def _newest(loss: RunFailed, before: RestartPoint | None, request: RunRequest) -
     if checkpoint is not None:
         return RestartPoint.of(checkpoint, request.case)
     if skipped or before is not None:
-        raise RunFailed(f"{loss}; no checkpoint is whole from which the run could go on")
+        raise RunFailed(f"{loss}; there is no intact checkpoint from which the run could continue")
     if request.case.checkpoint.every is None and not request.directory.bare():
         raise RunFailed(f"{loss}; there is no checkpoint to restart from: give checkpoint.every")
     return None

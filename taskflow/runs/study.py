@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskflow.common.errors import BadInput
 from taskflow.runs.parameters import Parameter
-from taskflow.runs.run import Run
+from taskflow.runs.results import Run
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,8 @@ from taskflow.output import CHECKPOINTS
 from taskflow.runs.directory.directory import RunDirectory
 from taskflow.runs.parameters import Parameters, parsed, words
 from taskflow.runs.parameters import points as points_of
-from taskflow.runs.run import Run, arguments, run_on
+from taskflow.runs.results import Run
+from taskflow.runs.run import arguments, run_on
 from taskflow.runs.state.remedies import as_keys
 from taskflow.runs.state.restart import check_labels
 from taskflow.runs.study import Study

@@ -15,10 +15,9 @@ from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
 from taskflow.flow import NavierStokes
 from taskflow.flow.models.projection.implicit import ImplicitDiffusion
-from taskflow.flow.poisson import relative_residual
 from taskflow.systems.base.flow import FlowMeasures, FlowSystem
 from taskflow.systems.base.physics import implicit
-from taskflow.systems.base.pressure import FORCING, choice, described, solver, sweeps
+from taskflow.systems.base.pressure import FORCING, choice, described, pressure_numbers, solver, sweeps
 from taskflow.systems.base.scales import fastest, fluid_row
 from taskflow.systems.base.system import System
 
@@ -31,9 +30,7 @@ class ProjectionMeasures(FlowMeasures):
     residuals: ClassVar[tuple[str, ...]] = ("residual",)
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
-        """Return the relative residual of the pressure equation, and the number of iterations."""
-        iterations = self.model.pressure.taken(scalars) if tick.step else 0
-        return {"residual": relative_residual(scalars), "iterations": iterations}
+        return pressure_numbers(self.model.pressure, scalars, tick)
 
 
 @dataclass(frozen=True, eq=False)

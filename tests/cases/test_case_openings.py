@@ -55,7 +55,7 @@ def stream(**changes) -> dict:
     ({"boundaries__x_min": windy(up="x")},
      'boundaries.x_min.log_law.up = "x": the wind would not blow through x_min'),
     ({"boundaries__x_min": windy(direction=[-1, 0, 0])}, "boundaries.x_min.log_law.direction = [-1.0, 0.0, 0.0]: "
-     "the wind has to blow in at x_min; give a direction with x > 0"),
+     "the wind has to enter at x_min; give a direction with x > 0"),
     ({"boundaries__x_min": windy(direction=[1, 0, 1])}, "boundaries.x_min.log_law.direction = [1.0, 0.0, 1.0]: "
      "the wind blows along the ground; give 0 as its z component"),
     ({"boundaries__x_min": {"type": "inflow", "table": "nowhere.csv"}},

@@ -76,7 +76,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"pressure": {"solver": "fft", "forcing": 3}},
      "pressure.forcing = 3: this case has no [[obstacles]]; omit it"),
     ({"pressure": {"forcing": 3}, "obstacles": [SPHERE]},
-     'pressure.forcing = 3: of solver = "fft": others know where bodies are; omit it'),
+     'pressure.forcing = 3: only solver = "fft" needs it around bodies; omit it'),
     ({"obstacles": [{**SPHERE, "name": f"ball {n}"} for n in range(101)]},
      'obstacles = "101 names": the forces on at most 100 bodies are recorded; omit names, or give several parts'
      " one name"),
@@ -123,7 +123,7 @@ NO_HEAT = "this case has no temperature; add a [heat] table with diffusivity, or
     ({"body": {"bulk_velocity": {}}}, "body.bulk_velocity.x: missing; give x, y or z, the mean velocity along it"),
     ({"body": {"bulk_velocity": 1.0}}, "body.bulk_velocity = 1.0: give a table"),
     ({"body": {"bulk_velocity": {"x": 1.0}}},
-     'body.bulk_velocity.x = 1.0: what flows along x has to come back; give boundaries.x = "periodic", or omit '
+     'body.bulk_velocity.x = 1.0: what flows along x has to return; give boundaries.x = "periodic", or omit '
      "it"),
     ({"body": {"bulk_velocity": {"y": 1.0}, "force": [0, 2, 0]}},
      "body.bulk_velocity.y = 1.0: it takes the force that it needs; give 0 for body.force along y (now 2)"),

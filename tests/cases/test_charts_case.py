@@ -75,7 +75,7 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"boundaries__far": {"type": "inflow", "velocity": ["t", 0, 0]}},
      'boundaries.far.velocity = ["t", 0.0, 0.0]: a steady run has no time; omit t, or time.steady'),
     ({"boundaries__far": {"type": "inflow", "velocity": ["y", 0, 0], "profile": "parabolic"}},
-     'boundaries.far.profile = "parabolic": velocity says how it is distributed; give it as three numbers'),
+     'boundaries.far.profile = "parabolic": velocity already varies on the side; give it as three numbers'),
     # 11, 12: tables and keys of others
     ({"turbulence": {"model": "wale"}},
      'turbulence = { model = "wale", constant = 0.5, prandtl = 0.85 }: large eddies are followed in real time; omit it'
@@ -111,7 +111,7 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"time": {"steps": 3, "step": 0.1, "cfl": 2.0}}, "time.cfl = 2.0: step is given as well; give one of them"),
     ({"time__steps": None}, "time.steps: missing; give the largest number of steps"),
     ({"time__end": 1.0}, "time.end = 1.0: time.steady marches to the steady state, without real time; omit one of them"),
-    ({"time__steady": {"rate": 1}}, "time.steady = { rate = 1 }: a table says when a flow of the projection is steady; give"
+    ({"time__steady": {"rate": 1}}, "time.steady = { rate = 1 }: a table is for the projection; give"
                                     " a number, the relative residual"),
     ({"method__inner": {"iterations": 9}}, "method.inner = { tolerance = 0.001, iterations = 9 }: it is of real time; omit"
                                            " it, or time.steady"),
@@ -158,7 +158,7 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"method__damping": {"type": "jst"}}, 'method.damping = { type = "jst" }: upwind fluxes need none; omit it, or'
                                            ' give flux = "central"'),
     ({"method__pressure_at": [0, 0, 0]},
-     "method.pressure_at = [0.0, 0.0, 0.0]: boundaries.far says how high the pressure is; omit it"),
+     "method.pressure_at = [0.0, 0.0, 0.0]: boundaries.far prescribes the pressure; omit it"),
     # 19
     ({"machine__blocks": [1, 1, 2]}, "machine.blocks = [1, 1, 2]: on charts blocks are counted, as pieces of several"
                                      ' charts make one: give an integer, or "auto"'),

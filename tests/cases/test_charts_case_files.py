@@ -49,7 +49,7 @@ def test_grids_come_from_files_with_names_of_their_own(tmp_path):
     (tmp_path / "case.toml").write_text(document(text))
     assert Case.load(tmp_path / "case.toml").grid.grid().cells == 160  # relative to the case file
     assert problems(grid={"file": str(path), "cells": [1, 1, 1]}) == [
-        "grid.cells = [1, 1, 1]: the file says what the cells are; omit it, or grid.file"
+        "grid.cells = [1, 1, 1]: the file has the cells; omit it, or grid.file"
     ]
     path.write_bytes(path.read_bytes()[:-20])
     assert len(problems(grid={"file": str(path)})) == 1

@@ -68,7 +68,7 @@ def test_all_that_is_wrong_is_told_at_once(give, refused, pipe):
     (["new", "pipe", "--set", "time.end=1"], ["--set time: give keys of the grid alone"]),
     (["new", "pipe", "--set", "grid.cells=[99999,9999,9999]", "--set", "grid.length=1"], ["of which", "are free"]),
     ([*PIPE[1:], "-o", "cavity.toml"], ["cavity.toml exists; choose another name"]),
-    ([*PIPE[1:], "-o", "pipe.nmf"], ["pipe.nmf: that is where its map goes"]),
+    ([*PIPE[1:], "-o", "pipe.nmf"], ["pipe.nmf: its map would overwrite it"]),
     ([*PIPE[1:], "-o", "pipe.cgns", "--text"], ["--text: pipe.cgns is binary; omit it, or choose"]),
     (["check", "cavity.cgns"], ["cavity.cgns: file not found; give a CGNS file of structured zones"]),
     ([*PIPE[1:], "-o", "/proc/nowhere/pipe.xyz"], ["/proc/nowhere/pipe.xyz: cannot be written"]),

@@ -270,7 +270,7 @@ def test_flags_of_bodies_are_for_sweeps_between_walls():
     for others in ({"variable": True}, {"outflow": ("z_max",)}):
         with pytest.raises(BadInput, match="operator: flags of bodies are for b = 1 and walls"):
             Operator(grid, near=near, **others)
-    with pytest.raises(BadInput, match="multigrid: it knows no flags of bodies; give coefficients"):
+    with pytest.raises(BadInput, match="multigrid: it does not read flags of bodies; give coefficients"):
         Cycle(Operator(grid, near=near))
 
 

@@ -158,7 +158,7 @@ def test_nearest_heights_are_steps(tmp_path):
 
 @pytest.mark.parametrize(("values", "message"), [
     (np.zeros(3), r"an array \[3\] of float64; give numbers \[y, x\]"),
-    (np.array([[1.0, np.nan]]), "there is no height at x = 3, y = 0; fill such places before"),
+    (np.array([[1.0, np.nan]]), "there is no height at x = 3, y = 0; fill missing heights first"),
 ])  # fmt: skip
 def test_bad_height_maps_are_refused(tmp_path, values, message):
     np.save(tmp_path / "bad.npy", values)

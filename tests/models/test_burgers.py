@@ -164,7 +164,7 @@ def test_a_package_that_cannot_be_used(monkeypatch, place, why):
 def test_a_claim_of_a_table_that_is_not_its_own(monkeypatch):
     monkeypatch.setitem(method.SYSTEMS._loaded, "thief", type("Thief", (BurgersSystem,), {"table_name": "heat"}))
     case = {name: table for name, table in tables().items() if name != "burgers"}
-    with pytest.raises(BadInput, match=r'"thief": it claims the table \[heat\], which is not its own; its package has'):
+    with pytest.raises(BadInput, match=r'"thief": it uses the table \[heat\] of the case file; its package has'):
         Case(**case, method={"type": "thief"})
 
 

@@ -96,7 +96,7 @@ def test_groups_of_a_run(tmp_path):
         arrays, places = read(path.with_name(f"{group}_000000.vtr"))
         np.testing.assert_array_equal(arrays[name][..., 0], ds[name][0])
         assert [len(item) - 1 for item in places] == [ds.sizes[f"{axis}_c"] for axis in "xyz"]
-    with pytest.raises(BadInput, match="no fields on cells"):
+    with pytest.raises(BadInput, match="are not on cells"):
         export_vtk(dataset(store, "here"), tmp_path / "vtk", "here")
 
 

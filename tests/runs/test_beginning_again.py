@@ -1,4 +1,4 @@
-"""`--resume` where a run was killed before its first checkpoint: it begins again, as one that loses a worker does."""
+"""`--resume` where a run was killed before its first checkpoint: it starts over, as one that loses a worker does."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ from taskflow.runs.run import run
 from tests.runs.going_on import assert_same_run, go
 from tests.runs.test_restart import stirred
 
-AGAIN = "run: the run ended before its first checkpoint; it begins again"
+AGAIN = "run: the run ended before its first checkpoint; it starts over"
 SOON = {"output__every": {"steps": 1}}  # so that there is something that one would miss
 
 

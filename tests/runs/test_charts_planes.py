@@ -102,7 +102,7 @@ def test_the_cells_of_a_plane_are_known_in_the_whole_grid(whole):
 def test_a_plane_that_does_not_say_whose_cells_it_has_is_damaged(whole, text):
     plane = read(whole, "across").isel(time=-1)
     plane["charts/0"].attrs["first_cell"] = text
-    with pytest.raises(Damaged, match="charts/0: it does not say whose cells it has"):
+    with pytest.raises(Damaged, match="charts/0: it lacks the box of its cells"):
         plane.flow.side("body")
 
 

@@ -293,7 +293,7 @@ def test_fields_are_those_of_the_store(client, tmp_path):
         assert simulation["T"].sel(x_c=0.3, method="nearest").shape == (9, 5)
         speed = float(fields.flow.velocity()["u"].max())
         simulation.step()
-        with pytest.raises(BadInput, match="w of step 3: the simulation has gone on"):
+        with pytest.raises(BadInput, match="w of step 3: the simulation has advanced"):
             late.mean().load()
         with pytest.raises(BadInput, match=r"'mu'.*unknown field; the case has u, v, w, p, T"):
             simulation["mu"]

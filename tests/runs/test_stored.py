@@ -177,7 +177,7 @@ def test_attributes_are_compared_and_the_copy_of_metadata_is_made_again(broken, 
     assert path.read_bytes() == about
     path = broken / "fields.zarr" / "u" / "zarr.json"
     path.write_bytes(path.read_bytes().replace(b'"units"', b'"unitz"'))
-    with pytest.raises(BadInput, match="of u it says something else than"):
+    with pytest.raises(BadInput, match="its entry of u differs from"):
         go(recorded(), broken, resume=True)
 
 

@@ -360,7 +360,7 @@ def test_a_body_before_an_opening_is_refused(place, face):
     body = case.obstacles[0].model_copy(update={"low": (place[0], 0.25, -1.0), "high": (place[1], 0.75, 0.5)})
     setup = RunSetup(case.model_copy(update={"obstacles": (body,)}), (1, 1, 1))
     kind = "inflow" if face == "x_min" else "outflow"
-    told = rf"obstacles\[1\]: it covers 16 of the 64 cells behind the {kind} {face}; let the body begin"
+    told = rf"obstacles\[1\]: it covers 16 of the 64 cells behind the {kind} {face}; start the body"
     with pytest.raises(BadInput, match=told):
         survey(setup.bodies)
 

@@ -154,7 +154,7 @@ def test_what_is_wrong_is_named(change, line):
     ({"obstacles": [STAND, STAND]}, "openings are in single boxes, in this version"),
     ({"obstacles": [{**STAND, "high": [0.8, 1.0, 1]}]}, "there stand ends at the side of the domain; omit obstacle"),
     ({"bodies": {"treatment": "immersed"}}, 'together with bodies.treatment = "immersed"; give "flagged"'),
-    ({"pressure": {"solver": "fft"}}, 'it does not know the faces of bodies; give "multigrid"'),
+    ({"pressure": {"solver": "fft"}}, 'it ignores faces of bodies; give "multigrid"'),
     ({"openings": [SLOT, {**SLOT, "name": "twin"}, OUT]}, "openings[2].box = "),
     ({"grid": {"cells": [10**5, 10, 10**5], "lengths": [1.2, 1, 1]}}, "a side with openings at most 1e+08"),
 ])  # fmt: skip

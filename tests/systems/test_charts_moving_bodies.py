@@ -57,7 +57,7 @@ def moments(path):
 
 @pytest.mark.parametrize(("changes", "line"), [
     ({"time": {"steady": 1e-8, "steps": 5}},
-     'obstacles[1].motion = { displacement = ["t", "0.5*t", 0.0] }: bodies move in real time; omit it, or time.steady'),
+     'obstacles[1].motion = { displacement = ["t", "0.5*t", 0.0] }: bodies move in real time; omit it or time.steady'),
     ({"obstacles": [{**DRIFTING, "name": None}]},
      'obstacles[1].motion = { displacement = ["t", "0.5*t", 0] }: bodies that move have names; give it a name'),
     ({"obstacles": [{**DRIFTING, "motion": {"displacement": ["x", 0, 0]}}]},

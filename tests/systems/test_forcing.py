@@ -50,8 +50,8 @@ WARM = {"heat": {"diffusivity": 0.01}, "initial": {"temperature": "z"}}
     ({"on": "u", "expression": "u", "where": "z >"}, "forcing[1].where"),
     ({"on": "u", "expression": "u", "where": "1, 2) + (3"}, "forcing[1].where"),
     ({"on": "u", "expression": "u", "box": [[0, 0, 0], [1, 1, 1.5]]}, "beyond the domain"),
-    ({"on": "w", "expression": "u", "box": [[0, 0, 0.52], [1, 1, 0.6]]}, "no face across z, where w lives, is in it"),
-    ({"on": "dust", "expression": "u", "box": [[0.3, 0, 0], [0.32, 1, 1]]}, "no centre of a cell, where dust lives"),
+    ({"on": "w", "expression": "u", "box": [[0, 0, 0.52], [1, 1, 0.6]]}, "no face across z, where w is stored"),
+    ({"on": "dust", "expression": "u", "box": [[0.3, 0, 0], [0.32, 1, 1]]}, "no centre of a cell, where dust is"),
     ({"on": "u", "expression": "u", "box": [[0, 0, 0]]}, "give the lowest and the highest corner"),
     ({"on": "u", "expression": "u", "rate": 1}, "forcing[1].rate"),
 ])  # fmt: skip

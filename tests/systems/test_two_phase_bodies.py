@@ -231,9 +231,9 @@ def test_its_steps_are_proved(kind, pressure):
      r'bodies.treatment = "immersed": not supported by the model "two_phase"; give "flagged"'),
     ({"obstacles": [{**JET["obstacles"][0], "temperature": 1}]},
      r"obstacles\[1\].temperature = 1.0: not supported by the model .two_phase.; omit it"),
-    ({"pressure": {"forcing": 2}}, r'pressure.forcing = 2: of solver = "fft": others know where bodies are; omit it'),
+    ({"pressure": {"forcing": 2}}, r'pressure.forcing = 2: only solver = "fft" needs it around bodies; omit it'),
     ({"pressure": {"solver": "fft"}, "two_phase": {**JET["two_phase"], "density": [2, 2]}},
-     r'pressure.solver = "fft": its equation does not know the faces of bodies; give "multigrid", or omit it'),
+     r'pressure.solver = "fft": its equation ignores faces of bodies; give "multigrid", or omit it'),
 ])  # fmt: skip
 def test_bad_bodies_are_told_with_key_value_and_remedy(tables, words):
     with pytest.raises(tf.BadInput, match=words):

@@ -33,7 +33,7 @@ WENO = {"fluid": {"scheme": "weno5"}, "two_phase": {"density": [5.0, 1.0]}}
     ({"two_phase": {"method": "vof", "thickness": 2}}, r"two_phase.thickness = 2: it is of .* omit it"),
     ({"two_phase": {"method": "vof"}, "output": {"fields": ["phi"]}}, r'no field "phi"; it has u, v, w, p, f, kappa'),
     ({"two_phase": {"method": "vof", "density": [2.0, 1.0]}, "fluid": {"scheme": "weno5"}},
-     r'fluid.scheme = "weno5": with two_phase.method = "vof" momentum goes with the sweeps; give "koren"'),
+     r'fluid.scheme = "weno5": with two_phase.method = "vof" the sweeps advect momentum; give "koren"'),
     ({"two_phase": {"method": "vof"}, "time": {"cfl": 0.6}}, r"time.cfl = 0.6: a volume of fluid .* up to 0.5"),
     ({"two_phase": {"method": "vof"}, "isosurfaces": [{"name": "s", "field": "phi", "value": 0}]},
      r'isosurfaces\[1\].field = "phi": with a volume of fluid a surface is of f; give f, at 0.5'),

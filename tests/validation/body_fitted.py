@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import taskflow as tf
-from taskflow.runs.run import Run
+from taskflow.runs.results import Run
 from tests.validation.curvilinear import least
 
 Fields = dict[str, np.ndarray]

@@ -11,7 +11,7 @@ import taskflow as tf
 from taskflow.geometry.grids import MultiBlockGrid, write_grid
 from taskflow.geometry.grids.generators import spacing
 from taskflow.geometry.grids.multiblock.assembly import Part, assembled
-from taskflow.runs.run import Run
+from taskflow.runs.results import Run
 from tests.validation.body_fitted import solved
 from tests.validation.cylinder import DIAMETER, HEIGHT, LENGTH, reference
 

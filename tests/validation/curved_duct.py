@@ -10,7 +10,7 @@ import numpy as np
 import taskflow as tf
 from taskflow.geometry.grids import write_grid
 from taskflow.geometry.grids.multiblock.assembly import Part, assembled
-from taskflow.runs.run import Run
+from taskflow.runs.results import Run
 from tests.validation.body_fitted import charts
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "curved_duct.toml"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 import taskflow as tf
-from taskflow.runs.run import Run
+from taskflow.runs.results import Run
 from tests.validation.body_fitted import cylinder
 
 

@@ -10,7 +10,7 @@ import pytest
 import taskflow as tf
 from taskflow.geometry.grids import write_grid
 from taskflow.geometry.grids.multiblock.assembly import Part, assembled
-from taskflow.runs.run import Run
+from taskflow.runs.results import Run
 from tests.validation.body_fitted import solved
 from tests.validation.cylinder import DIAMETER, HEIGHT, LENGTH, reference
 from tests.validation.moving_bodies import PERIOD, against_duetsch, jumps, spread

@@ -39,7 +39,7 @@ REMEDY, OTHERWISE = "remedy", "otherwise"  # what is said of a key besides its m
 
 
 def reads(kind: Callable[[Any], Any]) -> BeforeValidator:
-    """A field whose value is read by `kind`."""
+    """Annotate a key whose value `kind` reads. `kind` raises BadInput with a remedy for a value that it refuses."""
 
     def read(value: Any) -> Any:
         try:

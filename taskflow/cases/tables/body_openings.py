@@ -147,7 +147,7 @@ def _are_in_the_domain(staggered: StaggeredGrid, obstacles: Obstacles, openings:
 
 def _pressure_knows_their_faces(pressure: PressureTable, openings: Openings) -> Iterator[Problem]:
     if pressure.solver == "fft" and of_bodies(openings):
-        yield wrong(("pressure", "solver"), pressure.solver, 'it does not know the faces of bodies; give "multigrid"')
+        yield wrong(("pressure", "solver"), pressure.solver, 'it ignores faces of bodies; give "multigrid"')
 
 
 RULES = _are_in_boxes, _let_fluid_in, _are_in_the_domain, _pressure_knows_their_faces

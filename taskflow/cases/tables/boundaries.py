@@ -245,7 +245,7 @@ def inflow_fits_its_side(boundaries: Boundaries) -> Iterator[Problem]:
             yield wrong((*key, "log_law", "up"), law.up, f"the wind would not blow through {face}")
         elif law and law.direction and law.direction[AXES.index(name)] * inward <= 0:
             sign = ">" if inward > 0 else "<"
-            remedy = f"the wind has to blow in at {face}; give a direction with {name} {sign} 0"
+            remedy = f"the wind has to enter at {face}; give a direction with {name} {sign} 0"
             yield wrong((*key, "log_law", "direction"), law.direction, remedy)
         elif law and law.direction and law.direction[AXES.index(law.up)] != 0:
             remedy = f"the wind blows along the ground; give 0 as its {law.up} component"

@@ -116,7 +116,7 @@ def _boxes_hold_something(grid: GridTable, staggered: StaggeredGrid, forcing: Fo
         elif not table.cells(staggered):
             faces = {name: f"face across {axis}" for name, axis in zip(FACE, COORDINATES, strict=True)}
             where = faces.get(table.on, "centre of a cell")
-            yield wrong((*key, "box"), table.box, f"no {where}, where {table.on} lives, is in it; give a larger one")
+            yield wrong((*key, "box"), table.box, f"no {where}, where {table.on} is stored, is in it; enlarge it")
 
 
 ForcingTable.rules = (_forces_can_be_read, _boxes_hold_something)

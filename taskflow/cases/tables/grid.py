@@ -80,7 +80,7 @@ class Spacing(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         yield from exclusive(values, *KINDS, needed=missing("tanh", "give one of tanh, geometric and faces"))
         if present(values, *KINDS, "toward") == ["faces", "toward"]:
-            yield wrong("toward", values["toward"], "faces say where cells are narrow; omit it")
+            yield wrong("toward", values["toward"], "faces already place the narrow cells; omit it")
 
     def edges(self, cells: int, start: float, length: float) -> Places:
         """The places of all faces. For xi from 0 to 1, with a = `tanh`, they are, narrow toward both ends,

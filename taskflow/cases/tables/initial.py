@@ -92,7 +92,10 @@ VectorExpression = tuple[NumberOrExpression, NumberOrExpression, NumberOrExpress
 
 
 def profile(value: Any) -> Profile:
-    """From a number, an expression or a function."""
+    """Return the values of a field over x, y and z, given as a number, an expression or a function of arrays.
+
+    Raises BadInput for anything else, and for an expression that cannot be read.
+    """
     if isinstance(value, Profile):
         return value
     if isinstance(value, str):

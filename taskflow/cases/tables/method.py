@@ -152,7 +152,7 @@ def choose(
         raise CaseError(wrong(("method", "type"), name, _unknown(name, systems, broken)))
     if systems[name].table_name in known and systems[name].table_name != METHOD:
         claimed = systems[name].table_name
-        words = f"it claims the table [{claimed}], which is not its own; its package has to name another"
+        words = f"it uses the table [{claimed}] of the case file; its package has to choose another name"
         raise CaseError(wrong(("method", "type"), name, words))
     system, tables = systems[name], {key: value for key, value in values.items() if key not in dict(claims[1:])}
     tables, unread = _read_ones(system, name, system.with_defaults(tables), known)

@@ -227,7 +227,7 @@ def _motions_are_of_immersed_bodies(bodies: BodyTreatment, obstacles: Obstacles)
 
 def _motions_know_their_faces(pressure: PressureTable, obstacles: Obstacles) -> Iterator[Problem]:
     if pressure.solver == "fft" and any(obstacle.motion for obstacle in obstacles):
-        remedy = 'it does not know the faces of bodies that move; give "multigrid"'
+        remedy = 'it ignores faces of moving bodies; give "multigrid"'
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
 
 

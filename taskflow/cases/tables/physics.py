@@ -157,7 +157,7 @@ def _bulk_velocity_is_free(boundaries: Boundaries, body: Forcing) -> Iterator[Pr
             continue
         key = ("body", "bulk_velocity", axis)
         if getattr(boundaries, axis) is None:
-            remedy = f'what flows along {axis} has to come back; give boundaries.{axis} = "periodic", or omit it'
+            remedy = f'what flows along {axis} has to return; give boundaries.{axis} = "periodic", or omit it'
             yield wrong(key, mean, remedy)
         if acceleration != 0:
             now = f"{acceleration:g}" if isinstance(acceleration, float) else shown(written(acceleration))

@@ -82,7 +82,7 @@ class PressureTable(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         solver = values.get("solver", "auto")
         if solver != "fft" and values.get("forcing") is not None:
-            yield wrong("forcing", values["forcing"], 'of solver = "fft": others know where bodies are; omit it')
+            yield wrong("forcing", values["forcing"], 'only solver = "fft" needs it around bodies; omit it')
         if solver != "multigrid":
             for key in present(values, *OF_MULTIGRID, *MORE_OF_MULTIGRID):
                 yield wrong(key, values[key], 'an option of multigrid; give solver = "multigrid", or omit it')

@@ -138,7 +138,7 @@ def _scalars_have_faces(grid: GridTable, boundaries: Boundaries, scalars: Scalar
             elif getattr(boundaries, axis) is not None:
                 yield wrong(key, side.written(), f"{axis} is periodic; omit {face}")
             elif side.value is not None and grid.cells[AXES.index(axis)] == 1:
-                yield wrong(key, side.written(), f"one cell in {axis} has no room for a value; omit it")
+                yield wrong(key, side.written(), f"one cell in {axis} cannot have a value; omit it")
             elif side.flux and scalar.diffusivity == 0:
                 remedy = "nothing diffuses without diffusivity; give one, or a source"
                 yield wrong((*key, "flux"), written(side.flux), remedy)

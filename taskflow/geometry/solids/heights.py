@@ -117,11 +117,11 @@ def read_heights(path: Path, extent: Extent, variable: str | None, nearest: bool
             raise unreadable(path, error, REMEDIES[path.suffix.lower()]) from None
     for axis, (points, size) in {"x": (x, heights.shape[1]), "y": (y, heights.shape[0])}.items():
         if points.shape != (size,) or (np.diff(points) <= 0).any():
-            raise BadInput(f"{path}: its coordinates in {axis} do not increase along the map; write it that way")
+            raise BadInput(f"{path}: its coordinates in {axis} do not increase along the map; sort the map")
     bad = np.argwhere(~np.isfinite(heights))
     if len(bad):
         j, i = bad[0]
-        raise BadInput(f"{path}: there is no height at x = {x[i]:g}, y = {y[j]:g}; fill such places before")
+        raise BadInput(f"{path}: there is no height at x = {x[i]:g}, y = {y[j]:g}; fill missing heights first")
     return HeightMap(x, y, heights, nearest, units)
 
 

@@ -33,7 +33,7 @@ def user_file(path: Path, formats: Collection[str]) -> Iterator[IO[bytes]]:
         if words := foreign(path, SURFACE):
             raise BadInput(f"{path.name}: {words}")
         raise BadInput(f"{path.name} is not one of {', '.join(formats)}; convert it to one of them")
-    remedy, place = "give the file of a shape", "give a path that is absolute or begins where the case file is"
+    remedy, place = "give the file of a shape", "give an absolute path, or one relative to the case file"
     with ExitStack() as stack, quiet():
         with named(str(path)):
             file = stack.enter_context(opened(path, SHAPE, remedy, place))

@@ -98,6 +98,10 @@ class Cuboid(Pointwise):
     high: Vector
 
     @property
+    def centre(self) -> Vector:
+        return triple((low + high) / 2 for low, high in zip(self.low, self.high, strict=True))
+
+    @property
     def bounds(self) -> tuple[Vector, Vector]:
         return self.low, self.high
 

@@ -236,7 +236,7 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Closed
     except Exception as error:  # any error of a reader of broken files
         raise unreadable(path, error, "give an STL or OBJ file") from None
     if not len(triangles):
-        raise BadInput(f"{path}: holds no triangles; give a surface that encloses a body")
+        raise BadInput(f"{path}: has no triangles; give a surface that encloses a body")
     bad = np.argwhere(~np.isfinite(triangles).all(axis=(1, 2)) | (np.abs(triangles).max(axis=(1, 2)) > FARTHEST))
     if len(bad):
         raise BadInput(f"{path}: triangle {bad[0][0] + 1} has a corner that is not finite, or far away; mend the file")

@@ -65,7 +65,7 @@ def export_vtk(ds: xr.Dataset, folder: str | Path, name: str) -> Path:
         return _export_points(ds, Path(folder), name)
     arrays = _arrays(ds)
     if not arrays:
-        raise BadInput(f"{name}: it has no fields on cells, as values at points have none; use --netcdf")
+        raise BadInput(f"{name}: values at points are not on cells; use --netcdf")
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     files = [f"{name}_{n:06}.vtr" for n in range(ds.sizes["time"])]

@@ -205,7 +205,7 @@ def checked(path: Path, group: str) -> CheckedStore:
             if array["node_type"] == "array" and OF_CHARTS.fullmatch(name):
                 where = path / group / name / "zarr.json"
                 if without_time(metadata(where)) != without_time(array):
-                    raise Damaged(f"{about}: of {name} it says something else than {where}; {RESTORE}")
+                    raise Damaged(f"{about}: its entry of {name} differs from {where}; {RESTORE}")
                 if (chunks := _shard(array)) is not None:
                     shards["/".join(filter(None, (group, name)))] = chunks
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, IndexError) as error:

@@ -206,7 +206,7 @@ def place_of(number: int, chart: xr.Dataset) -> tuple[int, Triple]:
     try:
         return int(chart.attrs[CHART]), triple(map(int, json.loads(chart.attrs[FIRST])))
     except (KeyError, TypeError, ValueError) as error:
-        raise Damaged(f"{CHARTS}/{number}: it does not say whose cells it has ({error}); {RESTORE}") from None
+        raise Damaged(f"{CHARTS}/{number}: it lacks the box of its cells ({error}); {RESTORE}") from None
 
 
 def snapshot_of(directory: str | Path, time: float | None, group: str = "") -> xr.DataTree:

@@ -113,7 +113,7 @@ def _counted(end: float, step: float) -> int:
     """Return the number of steps of this length to the end. Raises BadInput if it is unreasonably large."""
     if not end <= MOST_STEPS * step:
         raise BadInput(
-            f"time.end = {end:g}: steps of {step:.3g} lead there in more than {MOST_STEPS:.0e}; give an earlier end, or"
+            f"time.end = {end:g}: steps of {step:.3g} reach it in more than {MOST_STEPS:.0e}; give an earlier end, or"
             " forces, speeds and diffusivities that let steps be longer"
         )
     return math.ceil(end / step * (1 - ROUNDING))

@@ -29,7 +29,8 @@ from taskflow.runs.block.profiling import Window
 from taskflow.runs.interactive.callbacks import Callback, Callbacks
 from taskflow.runs.notebook import shown_progress
 from taskflow.runs.records import RunRecords
-from taskflow.runs.run import Run, arguments, claimed_directory, stoppable
+from taskflow.runs.results import Run
+from taskflow.runs.run import arguments, claimed_directory, stoppable
 from taskflow.runs.state.remedies import as_keys, how_to_resume
 from taskflow.runs.state.setup import Settings
 from taskflow.runtime.cluster import Blocks, Progress, lasting_client

@@ -16,7 +16,7 @@ from taskflow.runs.interactive.callbacks import Callback
 from taskflow.runs.interactive.session import DrivenRun
 from taskflow.runs.interactive.setting import Settable, set_values
 from taskflow.runs.notebook import as_html
-from taskflow.runs.run import Run
+from taskflow.runs.results import Run
 from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
@@ -167,7 +167,7 @@ class Simulation(DrivenRun):
         def fetch(name: str, chart: int, box: Box) -> np.ndarray:
             with self._reading:
                 if self._state != state:
-                    gone = f"{name} of step {step}: the simulation has gone on"
+                    gone = f"{name} of step {step}: the simulation has advanced"
                     raise BadInput(f"{gone}; ask again, or .load() it in time")
                 if name in derived and (name, state) not in self._computed:
                     self._ask(f"computing {name}", lambda blocks: blocks.do(derive))

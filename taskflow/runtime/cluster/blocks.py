@@ -229,7 +229,7 @@ class Blocks:
         if self._ended:
             raise RunFailed(f"these blocks have ended: {self._ended}; distribute the region again")
         if not self._working.acquire(blocking=False):
-            raise BadInput("these blocks are at work for a call of another thread: call them when it has returned")
+            raise BadInput("these blocks are busy with a call of another thread: wait until it returns")
         try:
             statuses, interrupted = watch(self._group, jobs)
             if failure := cause(statuses):

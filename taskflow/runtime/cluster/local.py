@@ -131,7 +131,7 @@ def _cluster(workers: int, gpu: bool, folder: Path) -> Any:
         with configured:
             return Cluster(**options)
     except (RuntimeError, OSError) as error:
-        raise Lost(f"the processes of the blocks did not begin ({error})") from error
+        raise Lost(f"the processes of the blocks did not start ({error})") from error
 
 
 def _wait(cluster: Any, client: Client, workers: int) -> None:
@@ -143,9 +143,9 @@ def _wait(cluster: Any, client: Client, workers: int) -> None:
                 try:
                     cluster.sync(begun.start)  # raises its error
                 except Exception as error:
-                    raise Lost(f"a process of the blocks did not begin ({error})") from error
+                    raise Lost(f"a process of the blocks did not start ({error})") from error
         if time.monotonic() > until:
-            raise Lost(f"{workers} processes did not begin within {BEGIN:g} s")
+            raise Lost(f"{workers} processes did not start within {BEGIN:g} s")
         time.sleep(LOOK)
 
 

@@ -41,7 +41,7 @@ REFUSALS = (
         "SLURM does not answer",
         "ask again when its controller is up: scontrol ping",
     ),
-    (r"authentication|munge|credential", "SLURM does not know who asks", "start munge: systemctl start munge"),
+    (r"authentication|munge|credential", "SLURM does not recognise the user", "start munge: systemctl start munge"),
     (r"invalid partition", None, "give partition=NAME, one that sinfo lists"),
     (r"account|association", None, "give account=NAME and partition=NAME that you may use: sacctmgr show associations"),
     (r"qos", None, "give qos=NAME that you may use"),

@@ -102,15 +102,14 @@ from taskflow.runtime.tasks.traffic import Traffic, moved, traffic, visited
 
 __all__ = [
     "FACES", "IDENTITY", "MOST_REDUCTIONS", "POINT", "ROWS", "TILE", "AllReduce", "Analysis", "Axis", "Cells",
-    "Claim", "Coloured", "Components", "Compute", "Deciding", "Derive", "Exchange", "Face", "Foreign",
-    "ForeignAny", "Geometries", "Grant", "Known", "Launch", "LookupTable", "LookupTables", "Loop", "Message",
-    "Node", "Ordering", "Oriented", "OwnedScalars", "Part", "Place", "PlacedSweep", "PlaneSweep", "Privilege",
-    "Program", "Read", "ReadByte", "ReadShort", "ReadWrite", "Receive", "Recordings", "Reduce", "Refresh", "Repeat",
-    "Roles", "Scalar", "ScalarArray", "ScalarMapping", "Send", "SettledPass", "SingleSweep", "Stencil", "Stretch", "Sweep", "Swept", "Task",
-    "TaskGraph", "Tiles", "Traffic", "Valid", "Variant", "View", "WholeSweep", "Write", "analyse", "anywhere",
+    "Claim", "Coloured", "Components", "Compute", "Deciding", "Derive", "Exchange", "Face", "Foreign", "ForeignAny",
+    "Geometries", "Grant", "Known", "Launch", "LookupTable", "LookupTables", "Loop", "Message", "Node", "Ordering",
+    "Oriented", "OwnedScalars", "Part", "Place", "PlacedSweep", "PlaneSweep", "Privilege", "Program", "Read",
+    "ReadByte", "ReadShort", "ReadWrite", "Receive", "Recordings", "Reduce", "Refresh", "Repeat", "Roles", "Scalar",
+    "ScalarArray", "ScalarMapping", "Send", "SettledPass", "SingleSweep", "Stencil", "Stretch", "Sweep", "Swept",
+    "Task", "TaskGraph", "Tiles", "Traffic", "Valid", "Variant", "View", "WholeSweep", "Write", "analyse", "anywhere",
     "box", "called", "combine", "counts", "cut", "deciding", "derive", "derived", "exchange", "facing", "frame",
     "is_choice", "lines", "live_in", "moved", "numbered", "offsets", "overwritten", "owned", "place", "plan",
-    "planes", "reading", "record", "reduced",
-    "repeat", "rows", "run_body", "settled", "shares_of", "siblings", "star", "stretches",
-    "sweeps", "tables", "task", "tile_of", "together", "traffic", "visited",
+    "planes", "reading", "record", "reduced", "repeat", "rows", "run_body", "settled", "shares_of", "siblings",
+    "star", "stretches", "sweeps", "tables", "task", "tile_of", "together", "traffic", "visited",
 ]  # fmt: skip

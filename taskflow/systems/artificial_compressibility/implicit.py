@@ -88,7 +88,7 @@ class Linear(Table):
         solver = values.get("solver", "gmres")
         others = {"gmres": OF_CORRECTION, "correction": OF_GMRES}.get(solver, ()) if isinstance(solver, str) else ()
         for key in present(values, *others):
-            yield wrong(key, values[key], f'with solver = "{solver}" it says nothing; omit it')
+            yield wrong(key, values[key], f'with solver = "{solver}" it has no effect; omit it')
 
     def made(self, *, real: bool) -> Gmres | Correction:
         """Return the solver; `real`: for physical time steps."""

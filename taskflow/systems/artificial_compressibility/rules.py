@@ -135,8 +135,7 @@ def _bodies_are_immersed(obstacles: Obstacles, bodies: BodyTreatment) -> Iterato
 def _bodies_move_in_real_time(obstacles: Obstacles, time: MarchTime) -> Iterator[Problem]:
     for key, obstacle in numbered(obstacles=obstacles):
         if obstacle.motion is not None and time.steady is not None:
-            remedy = "bodies move in real time; omit it, or time.steady"
-            yield wrong((*key, "motion"), obstacle.motion.written(), remedy)
+            yield wrong((*key, "motion"), obstacle.motion.written(), "bodies move in real time; omit it or time.steady")
 
 
 def _bodies_stay_in_their_plane(obstacles: Obstacles, charts: MultiBlockGrid) -> Iterator[Problem]:
@@ -190,7 +189,7 @@ def _pressure_level_is_free(method: CompressibilityMethod, boundaries: ChartSide
         return
     for name, side in boundaries.sides.items():
         if side.kind.fixes_pressure:
-            remedy = f"{boundaries.place(name)} says how high the pressure is; omit it"
+            remedy = f"{boundaries.place(name)} prescribes the pressure; omit it"
             yield wrong(("method", "pressure_at"), method.pressure_at, remedy)
             return
 

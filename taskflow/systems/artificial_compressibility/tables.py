@@ -60,7 +60,7 @@ SUPPORTS = Supports(
         "planes.x": LAYER, "planes.y": LAYER, "planes.z": LAYER,
         "time.diffusion": "method.cfl bounds pseudo-time, and real time has no such bound; omit it",
         "time.capillary": "one fluid has no capillary waves; omit it",
-        "time.scheme": "method.march says how steps of pseudo-time are made, and real time is BDF2; omit it",
+        "time.scheme": "method.march sets the scheme in pseudo-time, and real time uses BDF2; omit it",
         "boundaries.inflow.phase": "one fluid has no phases; omit it",
         "initial.velocity.function": None, "initial.velocity.array": None,
         "initial.temperature.function": None, "initial.temperature.array": None, "scalars.initial.function": None,
@@ -103,7 +103,7 @@ class Inner(Table):
 
 def _steady(value: object) -> float:
     if isinstance(value, Mapping):
-        raise BadInput("a table says when a flow of the projection is steady; give a number, the relative residual")
+        raise BadInput("a table is for the projection; give a number, the relative residual")
     return share("the residual over its largest value so far")(value)
 
 

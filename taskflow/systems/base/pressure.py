@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from taskflow.cases import Case
 from taskflow.cases.tables.openings import partly_released
 from taskflow.cases.tables.pressure import FEWEST, untransformed
+from taskflow.cases.timing.intervals import Tick
 from taskflow.common.errors import RunFailed
 from taskflow.flow import Grid
 from taskflow.flow.poisson import (
@@ -23,6 +24,7 @@ from taskflow.flow.poisson import (
     Solver,
     Tolerance,
     blocking_pays,
+    relative_residual,
 )
 from taskflow.flow.poisson.multigrid import RedBlack, WeightedJacobi
 from taskflow.flow.poisson.multigrid.cycle import Shape
@@ -34,6 +36,11 @@ REDUNDANT = {"cpu": 0, "gpu": 1 << 21}  # ghost cells that are computed in less 
 EXACT = 256  # cells of the largest level that is solved by an inverse: 512 KiB, in the time of one launch
 # Cells of the largest level that is on every block: see docs/notes/performance_log.md
 AMALGAMATED = {"cpu": 32**3, "gpu": 64**3}
+
+
+def pressure_numbers(pressure: Solver, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
+    """Return the relative residual of the pressure equation, and the number of iterations of a step, for the log."""
+    return {"residual": relative_residual(scalars), "iterations": pressure.taken(scalars) if tick.step else 0}
 
 
 @dataclass(frozen=True)

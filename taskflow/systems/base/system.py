@@ -43,7 +43,7 @@ from taskflow.systems.records.series import Integral
 
 
 def log_line(scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
-    """Return the log entries common to all systems."""
+    """Return the log entries of all systems: step, time, dt, CFL number, and seconds since the loop began, `wall`."""
     return {"step": tick.step, "time": tick.time, "dt": tick.dt, "cfl": tick.dt * scalars["rate"], "wall": wall}
 
 

@@ -289,9 +289,7 @@ class InsideFormula:
 
 
 def shape(kind: str, table: ShapeTable, grid: GridTable, inside: str = "inside") -> Shape:
-    """Return the shape of a kind described by a table. A height map without an extent covers the domain. Errors of a
-    formula name the key `inside`. Raises BadInput if its file cannot be read.
-    """
+    """Return the shape of a table. Height maps without an extent cover the domain. Errors name `inside` or the file."""
     match kind:
         case "box":
             return Cuboid(table.low or ORIGIN, table.high or ORIGIN)

@@ -39,7 +39,7 @@ def shifts(shape: Shape, grid: StaggeredGrid, close: float = 0.0) -> tuple[Vecto
     along = []
     for axis, (low, high) in enumerate(zip(*shape.bounds, strict=True)):
         start, length, wide = grid.origin[axis], grid.lengths[axis], high - low
-        if not grid.periodic[axis] or not math.isfinite(wide) or (wide >= length and not _is_round(shape, axis)):
+        if not grid.periodic[axis] or not math.isfinite(wide) or (wide >= length and not is_round(shape, axis)):
             along.append([0.0])
             continue
         low, high = low + close * length, high - close * length
@@ -48,7 +48,8 @@ def shifts(shape: Shape, grid: StaggeredGrid, close: float = 0.0) -> tuple[Vecto
     return tuple(map(triple, product(*along)))
 
 
-def _is_round(shape: Shape, axis: int) -> bool:
+def is_round(shape: Shape, axis: int) -> bool:
+    """Return True for a sphere, and for a cylinder across its axis."""
     if isinstance(shape, Placed):
         return isinstance(shape.shape, Sphere)
     return isinstance(shape, Sphere) or (isinstance(shape, Cylinder) and axis != shape.axis)

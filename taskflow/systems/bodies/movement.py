@@ -16,16 +16,17 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies.moving import KEPT, OTHER
 from taskflow.flow.bodies.placement import MOST_SHAPES, POSE, POSES, BodyShapes, OneShape, Placement
 from taskflow.flow.grid import FACES
-from taskflow.geometry import Cuboid, Cylinder, Shape, Sphere, Vector
+from taskflow.geometry import Cuboid, Cylinder, Shape, Sphere
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, hull, triple
 from taskflow.runtime.tasks import LookupTable, LookupTables
-from taskflow.systems.bodies.images import STILL
+from taskflow.systems.bodies.images import STILL, is_round
 from taskflow.systems.bodies.masks import Patch
 from taskflow.systems.bodies.moving import MovingBodies, MovingMasks
 
 BEYOND = 8  # cells outside of the domain that have places: two steps and three widths away from those within
 NOWHERE = (0.0, 0.0, 0.0)
+KINDS = (Sphere, Cylinder, Cuboid)  # placed by kernels, in the order of their numbers there
 
 
 def placement(moving: MovingBodies, near: Box) -> Placement | None:
@@ -48,9 +49,10 @@ def poses(moving: MovingBodies, time: float) -> dict[str, float]:
 
 def _pose(moving: MovingBodies, n: int, time: float) -> Iterator[tuple[str, float]]:
     """Yield the scalars of a shape: see `place_faces`. Places are relative to the origin, for single precision."""
-    motion = moving.motions[n]
+    shape, motion = moving.shapes[n], moving.motions[n]
+    assert isinstance(shape, KINDS)
     pose = motion.pose(time) if motion else STILL
-    middle = pose.moved(*_middle(moving.shapes[n]))
+    middle = pose.moved(*shape.centre)
     velocity, turning = (motion.velocity_there(time, *middle), motion.turning(time)) if motion else (NOWHERE, 0.0)
     place = (at - origin for at, origin in zip(middle, moving.grid.origin, strict=True))
     numbers = *place, math.cos(pose.angle), math.sin(pose.angle), *velocity, turning
@@ -58,16 +60,9 @@ def _pose(moving: MovingBodies, n: int, time: float) -> Iterator[tuple[str, floa
         yield f"{POSES}.{number}", value
 
 
-def _middle(shape: Shape) -> Vector:
-    if isinstance(shape, Sphere | Cylinder):
-        return shape.centre
-    assert isinstance(shape, Cuboid)
-    return triple((low + high) / 2 for low, high in zip(shape.low, shape.high, strict=True))
-
-
 def _can_be_placed(shape: Shape, motion: RigidMotion | None, grid: StaggeredGrid) -> bool:
     """Return True if kernels support a shape, and only its nearest image matters."""
-    if not isinstance(shape, Sphere | Cylinder | Cuboid):
+    if not isinstance(shape, KINDS):
         return False
     half = [(high - low) / 2 for low, high in zip(*shape.bounds, strict=True)]
     turns = motion is not None and motion.angle.source != 0.0
@@ -75,8 +70,7 @@ def _can_be_placed(shape: Shape, motion: RigidMotion | None, grid: StaggeredGrid
     for axis in (axis for axis in range(3) if grid.periodic[axis]):
         reach = math.hypot(*(half[n] for n in across)) if axis in across else half[axis]
         length = grid.lengths[axis]
-        flat = isinstance(shape, Cuboid) or (isinstance(shape, Cylinder) and axis == shape.axis)
-        if reach >= length / 2 and axis not in across and flat:
+        if reach >= length / 2 and axis not in across and not is_round(shape, axis):
             continue  # it is endless
         if reach > length / 2 - 2 * float(grid.widths(axis).max()):
             return False
@@ -88,11 +82,11 @@ def _shapes(moving: MovingBodies) -> BodyShapes:
     for shape, motion, owner, temperature in zip(
         moving.shapes, moving.motions, moving.owners, moving.temperatures, strict=True
     ):
-        kind = 0 if isinstance(shape, Sphere) else 1 if isinstance(shape, Cylinder) else 2
-        axis = shape.axis if isinstance(shape, Cylinder) else 0
-        radius = shape.radius if isinstance(shape, Sphere | Cylinder) else 0.0
+        assert isinstance(shape, KINDS)
+        kind, axis = KINDS.index(type(shape)), shape.axis if isinstance(shape, Cylinder) else 0
+        radius = 0.0 if isinstance(shape, Cuboid) else shape.radius
         isothermal = math.isfinite(temperature)
-        ends = (np.array(shape.bounds) - np.array(_middle(shape))).ravel().tolist()
+        ends = (np.array(shape.bounds) - np.array(shape.centre)).ravel().tolist()
         turns = motion.axis if motion else 2
         heat = isothermal, temperature if isothermal else 0.0
         numbers += [kind, axis, radius, *ends, turns, owner, *heat, motion is not None]

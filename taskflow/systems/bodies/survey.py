@@ -122,7 +122,7 @@ def _check_openings(bodies: Bodies) -> None:
             number = int(numbers[numbers != 0][0])
             raise BadInput(
                 f"obstacles[{number}]: it covers {np.count_nonzero(numbers)} of the {layer.volume} cells behind the"
-                f" {side.type} {face}; let the body begin at least a cell away from there"
+                f" {side.type} {face}; start the body at least a cell away from there"
             )
     for n, opening in enumerate(bodies.case.openings, start=1):
         if opening.obstacle is not None:

@@ -22,12 +22,12 @@ from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
 from taskflow.flow.models.two_phase.momentum import PhaseObstacles
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
-from taskflow.flow.poisson import Operator, relative_residual
+from taskflow.flow.poisson import Operator
 from taskflow.flow.time.schemes import DiffusiveRates
 from taskflow.geometry import Composition
 from taskflow.runtime.regions import Box, triple
 from taskflow.systems.base.flow import FlowMeasures, FlowSystem
-from taskflow.systems.base.pressure import mixed, released, sweeps
+from taskflow.systems.base.pressure import mixed, pressure_numbers, released, sweeps
 from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.initial.fields import CellMeans
@@ -80,8 +80,7 @@ class TwoPhaseMeasures(FlowMeasures):
         return PhaseMonitor(self.model, self.model.phases, self.surface)
 
     def solved(self, scalars: Mapping[str, float], tick: Tick) -> dict[str, float]:
-        iterations = self.model.pressure.taken(scalars) if tick.step else 0
-        return {"residual": relative_residual(scalars), "iterations": iterations}
+        return pressure_numbers(self.model.pressure, scalars, tick)
 
     def line(self, scalars: Mapping[str, float], tick: Tick, wall: float) -> dict[str, Any]:
         """Return the line, `wall` seconds after the first state; energies are integrals over the domain."""

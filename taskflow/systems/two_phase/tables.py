@@ -266,7 +266,7 @@ def _numbers_can_be_computed(two_phase: TwoPhaseTable, cells: StaggeredGrid, mac
 def _momentum_is_kept(two_phase: TwoPhaseTable, fluid: PhaseFluidTable) -> Iterator[Problem]:
     low, high = sorted(two_phase.density)
     if fluid.scheme != "koren" and two_phase.method == "vof":
-        remedy = 'with two_phase.method = "vof" momentum goes with the sweeps; give "koren", or method = "levelset"'
+        remedy = 'with two_phase.method = "vof" the sweeps advect momentum; give "koren", or method = "levelset"'
         yield wrong(("fluid", "scheme"), fluid.scheme, remedy)
     elif fluid.scheme != "koren" and high > JUMP * low:
         remedy = f'it keeps no momentum where densities jump; give "koren", or densities of a ratio up to {JUMP}'
@@ -315,7 +315,7 @@ def _phases_enter(boundaries: Boundaries, opened: Openings, body: Forcing) -> It
 
 def _bodies_have_faces(pressure: PressureTable, obstacles: Obstacles) -> Iterator[Problem]:
     if obstacles and pressure.solver == "fft":
-        remedy = 'its equation does not know the faces of bodies; give "multigrid", or omit it'
+        remedy = 'its equation ignores faces of bodies; give "multigrid", or omit it'
         yield wrong(("pressure", "solver"), pressure.solver, remedy)
 
 

@@ -148,7 +148,7 @@ FILES = [
      + one_chart().tobytes() + IBLANK + struct.pack("<i", 5880), r"iblank \(blanked vertices\) is not available"),
     ("iblank in a text", (TEXT + " 1" * 8).encode(), r"iblank \(blanked vertices\) is not available"),
     ("numbers of the other endianness", SWAPPED, r"block 1: its numbers have another endianness"),
-    ("no numbers", b"\0\0solid cube\nfacet\n", r"begins with no numbers of vertices, as text"),
+    ("no numbers", b"\0\0solid cube\nfacet\n", r"does not begin with numbers of vertices, as text"),
     ("a word", TEXT.replace("0", "x", 1).encode(), r"line 3: 'x' is no number; write the grid as text of numbers"),
     ("a repeat count of nothing", TEXT.replace("0", "4*", 1).encode(), r"line 3: '4\*' is no number; write the grid"),
     ("a repeat count of 0", TEXT.replace("0", "0*1", 1).encode(), r"line 3: '0\*1' is no number; write the grid"),

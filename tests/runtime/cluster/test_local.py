@@ -113,7 +113,7 @@ def test_a_worker_that_cannot_begin_on_its_gpu(monkeypatch):
     result.LocalCUDACluster = LocalCUDACluster
     monkeypatch.setitem(sys.modules, "dask_cuda", result)
     begin = time.monotonic()
-    with pytest.raises(tf.RunFailed, match=r"did not begin .*no context on this GPU"), embedded(2, gpu=True):
+    with pytest.raises(tf.RunFailed, match=r"did not start .*no context on this GPU"), embedded(2, gpu=True):
         pass
     assert time.monotonic() - begin < SOON  # not the time that processes may take to begin
 

@@ -460,7 +460,7 @@ def test_blocks_work_for_one_thread_at_a_time(blocks, tmp_path):
     try:
         while not begun.exists():
             time.sleep(0.01)
-        with pytest.raises(tf.BadInput, match="these blocks are at work for a call of another thread"):
+        with pytest.raises(tf.BadInput, match="these blocks are busy with a call of another thread"):
             blocks.read("a")
     finally:
         enough.touch()

@@ -49,7 +49,7 @@ def test_where_there_is_no_slurm(monkeypatch):
     ("sbatch: fatal: Could not establish a configuration source", "SLURM has no configuration on this machine"),
     ("sbatch: error: slurm_set_addr: Unable to resolve \"slurmctld\"", "SLURM has no configuration on this machine"),
     ("sbatch: error: Unable to contact slurm controller (connect failure)", "SLURM does not answer .*scontrol ping"),
-    ("sbatch: error: Munge encode failed: Failed to access socket", "SLURM does not know who asks .*munge"),
+    ("sbatch: error: Munge encode failed: Failed to access socket", "SLURM does not recognise the user .*munge"),
     ("allocation failure: Invalid account or account/partition combination specified", "give account=NAME"),
     ("allocation failure: Requested node configuration is not available", "ask for fewer gpus, cores or per-node"),
     ("allocation failure: Requested time limit is invalid (missing or exceeds some limit)", "give a shorter time="),

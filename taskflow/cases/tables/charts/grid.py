@@ -77,7 +77,7 @@ class BodyFittedGrid(Table):
         else:
             for key, value in values.items():
                 if key not in ("file", "sides", *OF_FILES):
-                    yield wrong(key, value, "the file says what the cells are; omit it, or grid.file")
+                    yield wrong(key, value, "the file has the cells; omit it, or grid.file")
             if isinstance(file, str) and file.lower().endswith(CGNS) and values.get("map") is not None:
                 yield wrong("map", values["map"], "a CGNS file has its own seams and sides; omit it")
 

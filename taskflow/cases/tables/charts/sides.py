@@ -63,7 +63,7 @@ class ChartSide(SideTable, FormulaVector):
         moving = values.get("velocity")
         formulas = isinstance(moving, list | tuple) and any(isinstance(v, str | Timed) or callable(v) for v in moving)
         if kind.enters and formulas and present(values, "profile"):
-            yield wrong("profile", values["profile"], "velocity says how it is distributed; give it as three numbers")
+            yield wrong("profile", values["profile"], "velocity already varies on the side; give it as three numbers")
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:

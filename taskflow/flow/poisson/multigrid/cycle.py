@@ -140,7 +140,7 @@ class Cycle:
             if value is not None and value < least:
                 raise BadInput(f"multigrid: {name} = {value}; give {least} or more")
         if self.operator.near is not None:
-            raise BadInput("multigrid: it knows no flags of bodies; give coefficients")
+            raise BadInput("multigrid: it does not read flags of bodies; give coefficients")
         if self.operator.variable and self.exact > 1:
             raise BadInput(f"multigrid: exact = {self.exact} is not for variable coefficients; give 1")
 

@@ -264,7 +264,7 @@ def _refused(
     if any(_thin(head) for head in heads):
         return BadInput(f"{path}: a block has one vertex along a direction; give a grid one cell thick: two planes")
     kinds = "text, or binary numbers of either endianness with or without record marks"
-    return BadInput(f"{path}: begins with no numbers of vertices, as {kinds}; {GIVE}")
+    return BadInput(f"{path}: does not begin with numbers of vertices, as {kinds}; {GIVE}")
 
 
 def _thin(head: np.ndarray) -> bool:

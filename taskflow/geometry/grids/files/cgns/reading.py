@@ -97,7 +97,7 @@ def _axes(node: Node, one: Patch, other: Patch) -> Triple:
     if sorted(map(abs, axes)) != [1, 2, 3]:
         raise BadInput(f"{problem} is no signed permutation; give one of 1, 2, 3")
     if axes[one.axis] != across:
-        raise BadInput(f"{problem} does not fit to {one.side} and {other.side}; give {across} along {'ijk'[one.axis]}")
+        raise BadInput(f"{problem} does not match {one.side} and {other.side}; give {across} along {'ijk'[one.axis]}")
     if not Turn(triple(axes)).rotates:
         raise BadInput(f"{problem} {REFLECTED}")
     return triple(axes)
