@@ -452,6 +452,7 @@ class LinearKeys(TypedDict, total=False):
     sweeps: int
     ordering: Literal["tiles", "hyperplanes", "blocks", "jacobi"]
     coupled: Sequence[str] | None
+    lag: int | None
     precision: Literal["single", "double"]
 
 
