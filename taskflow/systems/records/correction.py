@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.tasks import Program
 

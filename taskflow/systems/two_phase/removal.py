@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taskflow.cases.timing.schedule import Every
+from taskflow.cases.timing.intervals import Every
 from taskflow.flow.measures.phases import Phase
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.runtime.machine import Shard
