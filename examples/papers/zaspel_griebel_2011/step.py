@@ -99,7 +99,7 @@ def _rest(setup: RunSetup, rest: TwoPhase, row: dict[str, Any], state: dict[str,
     """
     cost = StepCost(rest.step, setup.partition)
     nbytes, tasks = cost.nbytes({}), table(cost.parts, {}, setup.partition)
-    rates = moving({"seconds": state["rest_seconds"], "copy_bandwidth": row["copy_bandwidth"]}, nbytes)
+    rates = moving({**row, "seconds": state["rest_seconds"]}, nbytes)
     return {
         "launches": sum(times * len(launches) for launches, times in often(setup.step_cost.parts, state["rounds"])),
         "rest_launches": sum(task.launches for task in tasks if task.task != LAYERS),

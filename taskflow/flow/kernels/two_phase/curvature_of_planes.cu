@@ -5,7 +5,7 @@
 #include "paraboloid.h"
 
 // kappa, at most 1 over the spacing; heights are tried along the direction in which the normal is longest first
-FN real bent(In f, const Cell& c, Index X, Index Y, Index Z, const Grid& grid, bool& known) {
+RARE_FN real bent(In f, const Cell& c, Index X, Index Y, Index Z, const Grid& grid, bool& known) {
   const Lines a = lines(grid, c, X, Y, Z);
   const Normal m = normal(f, c, a);
   known = false;

@@ -48,7 +48,7 @@ FN real bent_down(real x, real y, real xx, real yy, real xy) {
 
 // kappa from nine heights along an axis, phase 1 being below if `up`; second derivatives take adjacent columns with the
 // weight 0.2, against waves from column to column.
-FN real bent_by_heights(In f, Index c, const Line& a, const Line& b, const Line& d, bool up, bool& known) {
+RARE_FN real bent_by_heights(In f, Index c, const Line& a, const Line& b, const Line& d, bool up, bool& known) {
   real h[3][3];
   known = true;
   for (int j = -1; j <= 1; ++j)

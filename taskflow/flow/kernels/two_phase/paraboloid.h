@@ -114,7 +114,7 @@ FN double nearness(double square) {
 
 // kappa in a cell with a normal m; `known` is false where fewer than six planes are around that face the same side, or they lie on a
 // curve
-FN real bent_by_paraboloid(In f, const Cell& c, const Normal& m, Index X, Index Y, Index Z, const Grid& grid, bool& known) {
+RARE_FN real bent_by_paraboloid(In f, const Cell& c, const Normal& m, Index X, Index Y, Index Z, const Grid& grid, bool& known) {
   const Lines a = lines(grid, c, X, Y, Z);
   const double h = 1 / double(max(max(a.x.inverse, a.y.inverse), a.z.inverse));
   const Vector per_cell{{a.x.inverse * h, a.y.inverse * h, a.z.inverse * h}};

@@ -15,6 +15,7 @@
 /// # Parts of a kernel
 /// TASK: begins a kernel, a function with the name of its task: `TASK average(Range range, In a, Out b) { ... }`
 /// FN: begins a function that kernels of the text call
+/// RARE_FN: begins a function that few cells call. On a CPU it is not inlined, and compiles soon
 /// INLINE: begins a member function
 /// STRIDES(range): declares X, Y, Z, the offsets of the neighbours along x, y, z
 /// FRAME(range): declares N, R, S, X, Y, Z in a task that is turned to an axis or a face: N points along the axis, or into the domain
@@ -120,6 +121,7 @@ struct Partial {
 #ifdef GPU
 #define INLINE __device__ __forceinline__
 #define FN INLINE
+#define RARE_FN FN
 #define CELL(c) [=](auto c)
 #define STORE(c, value) [=](auto c, auto value)
 #define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above)
@@ -131,6 +133,7 @@ struct Partial {
 
 #define INLINE inline __attribute__((always_inline))
 #define FN static INLINE
+#define RARE_FN static __attribute__((noinline, unused))
 #define CELL(c) [=](auto c) __attribute__((always_inline))
 #define STORE(c, value) [=](auto c, auto value) __attribute__((always_inline))
 #define BETWEEN(c, below, here, above) [=](auto c, auto below, auto here, auto above) __attribute__((always_inline))
