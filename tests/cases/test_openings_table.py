@@ -92,7 +92,6 @@ def test_what_does_not_go_together(changes, line):
 @pytest.mark.parametrize(("openings", "line"), [
     ([{**SLOT, "phase": None}, EXIT],
      "openings[1].phase: missing; give the phase that enters, 1 or 2, or an expression for the share of phase 1"),
-    ([SLOT, DISK], 'openings[2].type = "vent": it is of one fluid, in this version; give an outflow with pressure = 0'),
     ([SLOT, {**EXIT, "pressure": 1}], "openings[2].pressure = 1.0: not supported"),
     ([{**SLOT, "obstacle": "box"}, EXIT], 'openings[1].obstacle = "box": not supported by the model "two_phase"'),
     ([SLOT, {**EXIT, "type": "wall", "pressure": None, "velocity": ["x", 0, 0]}],

@@ -116,7 +116,8 @@ def test_results_need_their_commit_date_and_command(start, here, name):
 
 
 def test_the_efficiency_of_a_step_is_that_against_one_gpu(start, here):
-    two = {**ROW, "blocks": 2, "cells": [64, 64, 128], "cells_per_second_per_block": 2.5e8, "overlap": "full"}
+    two = {**ROW, "blocks": 2, "cells": [64, 64, 128], "cells_per_second_per_block": 2.5e8, "overlap": "full",
+           "workers": 2}  # fmt: skip
     lines = made(start, here, {**STEP, "results": [ROW]}, {**STEP, "results": [two]})
     assert "| step of cavity, fft | single |  | 64^3 | 2 | 1 | 0.25 | 50 % | full | 95.4 % | 1 |" in lines
 

@@ -129,7 +129,7 @@ def test_a_checkpoint_has_no_constants_of_the_grid(tmp_path, monkeypatch):
     assert not RunSetup(case, (1, 1, 2)).carried.keys() & constants
     go(case, tmp_path / "whole")
     with monkeypatch.context() as patch:
-        patch.setattr(solved, "overwritten", lambda many, on: overwritten(many, on) if len(many) > 1 else {})
+        patch.setattr(solved, "overwritten", lambda many, *on: overwritten(many, *on) if len(many) > 1 else {})
         assert constants <= RunSetup(case, (1, 1, 2)).carried.keys()
         go(case, tmp_path / "run", (1, 1, 2), stop=3)
     go(case, tmp_path / "run", (1, 1, 3), resume=True)

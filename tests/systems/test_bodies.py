@@ -440,9 +440,9 @@ def test_a_gap_thinner_than_a_cell_is_told_with_its_place():
     (box([-1, -1, -1], [17, 9, 9]), "obstacles: no cell is left for the fluid"),
     (box([1.6, 1.6, 1.6], [2.4, 2.4, 2.4]), "obstacles[1]: no cell has its centre in it; use smaller cells"),
     ({"type": "implicit", "inside": "1"}, "obstacles[1]: no cell has its centre in it"),
-    ({"type": "surface", "file": "/nowhere/a.stl"}, "obstacles[1]: /nowhere/a.stl: file not found; give a path"),
+    ({"type": "surface", "file": "/nowhere/a.stl"}, "obstacles[1]: /nowhere/a.stl: file not found; give an absolute"),
     ({"type": "surface", "file": "a.step"}, "obstacles[1]: a.step is not one of .stl, .obj"),
-    ({"type": "heights", "file": "/nowhere/a.npy"}, "obstacles[1]: /nowhere/a.npy: file not found; give a path"),
+    ({"type": "heights", "file": "/nowhere/a.npy"}, "obstacles[1]: /nowhere/a.npy: file not found; give an absolute"),
 ], ids=str)  # fmt: skip
 def test_what_cannot_be_is_refused(body, message):
     with pytest.raises(BadInput) as error:

@@ -82,7 +82,7 @@ def test_triangles_have_to_be_there_closed_and_in_the_domain(tmp_path):
     lone = ["solid a", "facet normal 0 0 1", "outer loop", "vertex 0 0 0", "vertex 1 0 0", "vertex 0 1 0", "endloop"]
     (tmp_path / "open.stl").write_text("\n".join([*lone, "endfacet", "endsolid"]))
     for shape, words in [
-        ({"file": "none.stl"}, r"two_phase.shapes\[1\]: none.stl: file not found; give a path"),
+        ({"file": "none.stl"}, r"two_phase.shapes\[1\]: none.stl: file not found; give an absolute path"),
         ({"file": str(tmp_path / "open.stl")}, r"two_phase.shapes\[1\]: .*open.stl: the surface is not closed"),
         (triangles(path, cube, shift=[0, 0, 2]), r"shapes\[1\]: .*a.stl: .* from 2 to 3 along z, and the domain from"),
         (triangles(path, cube, scale=1e60), r"from 0 to 1e\+60 along x, and the domain from 0 to 0.6; give a scale"),

@@ -40,7 +40,7 @@ def _around(*values: Any) -> Interval:
 
 
 def _corners(function: Callable[..., Any]) -> Callable[..., Interval]:
-    """Of a function that is monotonic in each argument."""
+    """Return the bounds of a function that is monotonic in each argument."""
 
     def bounds(*of: Interval) -> Interval:
         ends = [(one.low, one.high) for one in of]
@@ -65,13 +65,13 @@ def _quotient(a: Interval, b: Interval) -> Interval:
 
 
 def _power(a: Interval, b: Interval) -> Interval:
-    """Of any exponent where the base is positive, else of whole positive numbers."""
+    """Powers with any exponent where the base is positive, else with whole positive exponents."""
     whole = b.point & (np.floor(b.low) == b.low) & (np.asarray(b.low) > 0)
     return _where_known((np.asarray(a.low) > 0) | whole, _with(0.0, a.has(0.0), _corners(np.float_power)(a, b)))
 
 
 def _even(function: Callable[..., Any], least: float) -> Callable[[Interval], Interval]:
-    """Of a function of the magnitude that increases from its least value at 0."""
+    """Return the bounds of an even function that increases with the magnitude from its least value at 0."""
     return lambda a: _with(least, a.has(0.0), _corners(function)(a))
 
 
@@ -83,7 +83,7 @@ def _passes(a: Interval, place: float, period: float) -> Any:
 
 
 def _wave(function: Callable[..., Any], crest: float) -> Callable[[Interval], Interval]:
-    """Of sin and cos, which have their largest value at the crest."""
+    """Return the bounds of sin or cos, which have their largest value at the crest."""
 
     def bounds(a: Interval) -> Interval:
         low = _with(-1.0, _passes(a, crest + math.pi, 2 * math.pi), _corners(function)(a))

@@ -32,7 +32,7 @@ from taskflow.systems.base.scales import Scales
 from taskflow.systems.base.timed import TimedNumbers
 from taskflow.systems.bodies import BodyPaths
 from taskflow.systems.projection import system_of
-from taskflow.systems.records.correction import Correction
+from taskflow.systems.records.correction import StateCorrection
 from taskflow.systems.records.fields import PlaneLayers
 from taskflow.systems.records.particles import ParticleSeries, ParticleTransport
 from taskflow.systems.records.series import Integral, ProbeSeries
@@ -85,7 +85,7 @@ class BlockSpec:
     probes: tuple[ProbeSeries, ...]
     planes: Mapping[str, PlaneLayers]
     integrals: tuple[Integral, ...]
-    corrections: tuple[Correction, ...]
+    corrections: tuple[StateCorrection, ...]
     pictures: tuple[Picture, ...]
     particles: ParticleTransport | None
     step: Program

@@ -38,7 +38,7 @@ from taskflow.systems.base.step_cost import StepCost
 from taskflow.systems.base.timed import TimedNumbers
 from taskflow.systems.bodies import BodyPaths, Masks, MovingBodies, Surroundings, Survey, placement
 from taskflow.systems.initial.fields import extremes
-from taskflow.systems.records.correction import Correction
+from taskflow.systems.records.correction import StateCorrection
 from taskflow.systems.records.series import Integral
 
 
@@ -245,7 +245,7 @@ class System(SystemType, ABC):
         return None
 
     @property
-    def corrections(self) -> tuple[Correction, ...]:
+    def corrections(self) -> tuple[StateCorrection, ...]:
         """Scheduled changes of the state between steps."""
         return ()
 

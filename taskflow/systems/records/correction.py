@@ -9,7 +9,7 @@ from taskflow.runtime.machine import Shard
 from taskflow.runtime.tasks import Program
 
 
-class Correction(Protocol):
+class StateCorrection(Protocol):
     """A change of fields after steps that are due, before anything of them is recorded.
 
     - `every`: its interval

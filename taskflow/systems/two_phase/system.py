@@ -31,7 +31,7 @@ from taskflow.systems.base.pressure import mixed, pressure_numbers, released, sw
 from taskflow.systems.base.reach import capillary_out_of_reach, out_of_reach
 from taskflow.systems.base.scales import Scale, Scales
 from taskflow.systems.initial.fields import CellMeans
-from taskflow.systems.records.correction import Correction
+from taskflow.systems.records.correction import StateCorrection
 from taskflow.systems.records.series import Integral
 from taskflow.systems.two_phase.droplets import phase_record
 from taskflow.systems.two_phase.methods import METHODS, CapturingMethod, InitialShares, surface_on
@@ -203,7 +203,7 @@ class TwoPhaseSystem(FlowSystem):
         return sweeps(self.sim.case, choice(self.sim.case))
 
     @property
-    def corrections(self) -> tuple[Correction, ...]:
+    def corrections(self) -> tuple[StateCorrection, ...]:
         smallest = self.sim.case.own.smallest
         return (SmallParts(self.model, smallest, bool(self.sim.case.obstacles)),) if smallest else ()
 

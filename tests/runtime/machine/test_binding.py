@@ -6,7 +6,7 @@ import pytest
 from taskflow.runtime.machine import Mapper, run_threads
 from taskflow.runtime.machine.device import cpu
 from taskflow.runtime.machine.kernel.kernel import Kernel
-from taskflow.runtime.machine.trace import binding, transfer
+from taskflow.runtime.machine.trace import binding, staging
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Read, Reduce, Write, task
 
@@ -66,7 +66,7 @@ def bound(monkeypatch):
     usual = binding.copiers
     seen = lambda self, box, *more, **how: kernels.append(box) or bind(self, box, *more, **how)  # noqa: E731
     monkeypatch.setattr(Kernel, "arguments", seen)
-    for module in (binding, transfer):
+    for module in (binding, staging):
         monkeypatch.setattr(module, "copiers", copiers)
     return kernels, copies
 
