@@ -28,7 +28,7 @@
 /// present<T>: true if T is not None
 /// # Visiting cells
 /// for_cells(range, f): calls f for every cell, in any order
-/// RowFunction<F>{by_row}, for_row(from, to, j, k, row, f): on a CPU, for_cells with a function that does a row by loops of its own
+/// RowFunction<F>{by_row}, for_row(from, to, j, k, row, f): on a CPU, for_cells with a function that does a row by its own loops
 /// for_cells(range, interior, f): as above. On a GPU most interior cells are `c.inner` at compile time
 /// split_rows(range, interior, f): as above. On a CPU separate loops visit amid cells, with `c.amid` at compile time
 /// for_columns(range, interior, f): as above, in columns along z
