@@ -9,7 +9,7 @@ import xarray as xr
 import taskflow as tf
 from taskflow.output import LOG, STORE, dataset, read_log
 from taskflow.runs.estimate.estimate import estimate
-from taskflow.runs.state.setup import blocks_of
+from taskflow.runs.state.setup import RunSetup, blocks_of
 from tests.cases.two_phases import DROP, case
 
 VOF = {"two_phase": {"method": "vof"}}
@@ -142,6 +142,15 @@ def test_defaults_and_the_case_as_a_file():
     assert drop.fields == ("u", "v", "w", "p", "f", "phi", "kappa")
     assert case(two_phase={"surface_tension": 0}).fields == ("u", "v", "w", "p", "f", "phi")
     assert case(two_phase={"initial": lambda x, y, z: x}).own.initial(1.0, 0.0, 0.0) == 1.0
+
+
+@pytest.mark.parametrize("share", [0, 1])
+def test_one_phase_everywhere_is_written_as_it_was_given(tmp_path, share):
+    one = case(two_phase={"initial": share})
+    assert f"initial = {share}" in one.to_toml()
+    (tmp_path / "one.toml").write_text(one.to_toml())
+    assert tf.Case.load(tmp_path / "one.toml") == one
+    assert RunSetup(one, (1, 1, 1)).system.phi.source == share - 0.5
 
 
 def test_the_table_is_a_class_of_python():

@@ -173,6 +173,8 @@ class TwoPhaseSystem(FlowSystem):
     def phi(self) -> Profile | Composition:
         """The initial phi, positive in phase 1. Raises BadInput if the file of a shape cannot be read."""
         own = self.sim.case.own
+        if isinstance(own.initial, Expression) and not isinstance(own.initial.source, str):
+            return Expression(own.initial.source - 0.5)  # the share of phase 1 everywhere
         return own.initial or composed(own.shapes, own.background or 2, self.sim.case.grid)
 
     @property

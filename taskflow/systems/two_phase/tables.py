@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from pydantic import WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
-from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.values import non_negative, positive, tuple_of, unchosen
 from taskflow.cases.language.capabilities import TIMED, Supports
 from taskflow.cases.language.problems import Key, Problem, exclusive, missing, names_differ, numbered, present, wrong
@@ -97,10 +96,8 @@ def _initial(value: object) -> Profile | None:
     """Return an expression, or a number, the uniform share of phase 1: 0 or 1."""
     if value is None:
         return None
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if value not in (0, 1):
-            raise BadInput("give an expression in x, y, z that is positive in phase 1, or the number 0 or 1")
-        return Expression(value - 0.5)
+    if isinstance(value, int | float) and not isinstance(value, bool) and value not in (0, 1):
+        raise BadInput("give an expression in x, y, z that is positive in phase 1, or the number 0 or 1")
     return profile(value)
 
 
