@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from taskflow.common.errors import BadInput
-from taskflow.common.rows import Row, warning_rows
+from taskflow.common.rows import Row, details, warning_rows
 from taskflow.common.units import plural
 from taskflow.runtime.regions import Box, Triple, hull, triple
 from taskflow.runtime.tasks import frame
@@ -17,6 +17,7 @@ from taskflow.systems.bodies.bodies import Bodies
 from taskflow.systems.bodies.solids import Solids, pieces
 
 SAMPLES = 16  # between the centres of two cells
+LISTED = 3  # bodies in a report without details
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class Survey:
 
     def rows(self) -> Iterator[Row]:
         yield Row("bodies", f"{self.all}; {self.fluid:.2%} of the domain is fluid")
-        yield from (Row("", f"{part.name}: {part}", "detail") for part in self.parts)
+        rows = [Row("", f"{part.name}: {part}") for part in self.parts]
+        yield from (*rows[:LISTED], *details(rows[LISTED:]))
         yield from warning_rows(self.warnings)
 
 
