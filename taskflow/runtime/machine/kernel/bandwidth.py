@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import json
 import os
@@ -21,7 +20,7 @@ import psutil
 
 from taskflow.runtime.machine.device import Array, Device
 from taskflow.runtime.machine.kernel.compile_host import cache_folder
-from taskflow.runtime.machine.kernel.copying import copier
+from taskflow.runtime.machine.kernel.copying import copier, place
 from taskflow.runtime.machine.kernel.includes import INCLUDE
 
 MEBIBYTE = 1 << 20
@@ -76,16 +75,15 @@ def copy_bandwidth(device: Device, mebibytes: int | None = None, repeats: int = 
 
 def _driver_copier(device: Device, target: Array, source: Array) -> Callable[[], object]:
     """Return an operation `target[...] = source` of whole arrays without a kernel."""
+    to, by, nbytes = place(target), place(source), target.nbytes
     if device.kind == "gpu":
-        runtime = device.xp.cuda.runtime
-        stream, way = device.xp.cuda.get_current_stream().ptr, runtime.memcpyDeviceToDevice
-        return partial(runtime.memcpyAsync, target.data.ptr, source.data.ptr, target.nbytes, way, stream)
-    part = -(-target.nbytes // device.threads)
-    begins = range(0, target.nbytes, part)
-    sizes = [min(part, target.nbytes - begin) for begin in begins]
-    to, by = ([array.ctypes.data + begin for begin in begins] for array in (target, source))
-    pool = ThreadPoolExecutor(device.threads)
-    return lambda: deque(pool.map(ctypes.memmove, to, by, sizes), maxlen=0)
+        return partial(device.move, to, by, nbytes, device.xp.cuda.get_current_stream())
+    part, pool = -(-nbytes // device.threads), ThreadPoolExecutor(device.threads)
+
+    def copy(begin: int) -> None:
+        device.move(to + begin, by + begin, min(part, nbytes - begin), None)
+
+    return lambda: deque(pool.map(copy, range(0, nbytes, part)), maxlen=0)
 
 
 def _affordable(device: Device) -> int:

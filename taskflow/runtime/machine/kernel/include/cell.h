@@ -15,7 +15,7 @@
 /// # Parts of a kernel
 /// TASK: begins a kernel, a function with the name of its task: `TASK average(Range range, In a, Out b) { ... }`
 /// FN: begins a function that kernels of the text call
-/// RARE_FN: begins a function that few cells call. On a CPU it is not inlined, and compiles soon
+/// RARE_FN: begins a function that few cells call. On a CPU it is not inlined, which shortens compilation
 /// INLINE: begins a member function
 /// STRIDES(range): declares X, Y, Z, the offsets of the neighbours along x, y, z
 /// FRAME(range): declares N, R, S, X, Y, Z in a task that is turned to an axis or a face: N points along the axis, or into the domain
