@@ -215,9 +215,9 @@ def test_memory_is_not_brought_to_another_user(pair: list[PeerChannel], monkeypa
 
 
 def test_nothing_is_left_behind() -> None:
-    def held() -> tuple[int, int, set[str]]:
+    def held() -> tuple[int, int, set[Path]]:
         maps = Path("/proc/self/maps").read_text().count("taskflow-peer")
-        return len(list(Path("/proc/self/fd").iterdir())), maps, {entry.name for entry in Path("/dev/shm").iterdir()}
+        return len(list(Path("/proc/self/fd").iterdir())), maps, set(Path("/dev/shm").glob("*taskflow*"))
 
     def use() -> None:
         stops = [Stop(), Stop()]
