@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -87,6 +87,18 @@ def test_moving_surfaces_sweep_nothing_in_total(skewed):
     x, y, z = (walls[11 + n] - TUMBLING.centre[n] for n in range(3))
     np.testing.assert_allclose(motion[0][cut], (0.7 + 1.1 * z + 0.8 * y)[cut], atol=1e-14)
     np.testing.assert_allclose(motion[2][cut], (0.2 + 0.4 * y - 1.1 * x)[cut], atol=1e-14)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_what_passes_a_face_does_not_depend_on_the_faces_computed_with_it(axis):
+    """Each block computes the faces in its memory."""
+    vertices = np.stack(distorted(lattice((11, 9, 7), 1)))
+    whole = TUMBLING.through(vertices, axis)
+    ends = combinations(range(2, 6), 2), combinations(range(0, 9, 2), 2), combinations(range(0, 11, 3), 2)
+    for (k, top), (j, back), (i, right) in product(*ends):
+        some = np.s_[k : top + 1, j : back + 1, i : right + 1]
+        inner = tuple(slice(s.start, s.stop - (axis != 2 - n)) for n, s in enumerate(some))
+        np.testing.assert_array_equal(TUMBLING.through(vertices[:, *some], axis), whole[inner])
 
 
 def test_forces_on_a_moving_body(device):

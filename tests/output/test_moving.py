@@ -1,11 +1,13 @@
 """Charts that move: each record has its vertices and centres, where the rotation and the shift of its time put them."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from taskflow.output import create, tree
 from taskflow.output.store.reading import charts
-from taskflow.output.store.rigid_motion import COLUMNS, RATES, moved, places_now, pose
+from taskflow.output.store.rigid_motion import COLUMNS, RATES, moved, places_now, pose, transformed
 from tests.output.on_charts import grid_of, layout_of, write
 
 ANGLES, SHIFTS = (0.0, 0.3, np.pi / 2), ((0.0, 0.0, 0.0), (0.5, 0.0, -1.0), (0.0, 2.0, 0.0))
@@ -48,6 +50,15 @@ def test_each_record_has_the_places_of_its_time(store):
                           for k in (0, 1) for j in (0, 1) for i in (0, 1)) / 8 for v in corners]  # fmt: skip
             for axis, places in zip("xyz", middle, strict=True):
                 np.testing.assert_allclose(chart[f"{axis}_c"][index], places, atol=1e-13)
+
+
+def test_the_place_of_a_vertex_does_not_depend_on_those_computed_with_it():
+    """Blocks compute the vertices in their memory, and each has the bits that others have there."""
+    points, tumbling = np.random.default_rng(2).standard_normal((3, 5, 40)), np.linspace(-0.9, 1.3, 9).reshape(3, 3)
+    whole = transformed(points, tumbling, np.array([0.1, 0.2, 0.3]))
+    for first, last in combinations(range(41), 2):
+        part = transformed(points[:, 2:3, first:last], tumbling, np.array([0.1, 0.2, 0.3]))
+        np.testing.assert_array_equal(part, whole[:, 2:3, first:last])
 
 
 def test_places_of_a_moment_are_those_of_its_numbers(store):

@@ -1,5 +1,7 @@
 """Fields of other programs on the grid of a run: points between points, and sources that do not do."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -44,6 +46,17 @@ def test_polynomials_of_third_degree_are_exact_at_every_point(name):
     np.testing.assert_allclose(values, expected, atol=1e-13)
     piece = slice(2, 5), slice(1, 4), slice(3, 8)
     np.testing.assert_array_equal(remapped(source(function), name, piece=piece), values[piece])
+
+
+@pytest.mark.parametrize("number", [7, 29])  # fewer points than cells along x, and more
+def test_a_value_does_not_depend_on_those_computed_with_it(number):
+    """Each block remaps its own cells."""
+    random, layout = np.random.default_rng(3), layout_of(cells=(18, 12, 9), fields=("p",))
+    given = source(lambda x, y, z: random.standard_normal(np.shape(x)), x=points(number, 0, 2), names=("p",))
+    whole = remapped(given, layout=layout)
+    for first, last in combinations(range(0, 19, 2), 2):
+        piece = slice(2, 7), slice(first // 2, 9), slice(first, last)
+        np.testing.assert_array_equal(remapped(given, layout=layout, piece=piece), whole[piece])
 
 
 def test_a_period_is_gone_round():

@@ -13,7 +13,7 @@ from taskflow.analysis.charts.export import export_charts
 from taskflow.cases import Case
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.common.errors import BadInput, RunFailed
-from taskflow.common.hexahedra import cell_volumes, centres, swept_volumes
+from taskflow.common.hexahedra import cell_volumes, centres, swept_rates, swept_volumes
 from taskflow.output import read_log, tree
 from taskflow.output.store.rigid_motion import RATES
 from taskflow.runs.state.restart import newest_restart
@@ -323,6 +323,20 @@ def test_what_faces_sweep_is_the_change_of_volumes():
     swept = [swept_volumes(tuple(old), tuple(new), axis) for axis in range(3)]
     change = sum(np.diff(faces, axis=2 - axis) for axis, faces in enumerate(swept))
     np.testing.assert_allclose(change, cell_volumes(tuple(new)) - cell_volumes(tuple(old)), rtol=0, atol=1e-16)
+
+
+def test_rates_at_which_faces_sweep_are_those_of_a_short_step():
+    """Of vertices with any velocities; and in each cell the same bits, however many cells are computed with it."""
+    random = np.random.default_rng(4)
+    x, u = np.stack(distorted(lattice((9, 8, 7)))), random.standard_normal((3, 8, 9, 10))
+    h = 1e-3
+    for axis in range(3):
+        rates = swept_rates(x, u, axis)
+        whole, half = (swept_volumes(x - s * u, x + s * u, axis) for s in (h / 2, h / 4))
+        np.testing.assert_allclose(rates, (8 * half - whole) / (3 * h), rtol=0, atol=1e-13)  # without the cube of h
+        some = np.s_[2:6, 3:9, 1:9]
+        inner = tuple(slice(s.start, s.stop - (axis != 2 - n)) for n, s in enumerate(some))
+        np.testing.assert_array_equal(swept_rates(x[:, *some], u[:, *some], axis), rates[inner])
 
 
 def test_motions_that_jump_or_are_not_finite_are_told():

@@ -41,13 +41,13 @@ class RigidVelocity:
 
         The potential of spin x r is -|r|^2 spin / 2, with the exact mean of |r|^2 on each edge.
         """
-        flux = np.tensordot(self.velocity, face_areas(vertices, axis), 1)
+        flux = (self._along(self.velocity, vertices) * face_areas(vertices, axis)).sum(axis=0)
         if not self.spin.any():
             return np.asarray(flux)
         corners = [corner - self._along(self.centre, corner) for corner in face_corners(vertices, axis)]
         for a, b in zip(corners, [*corners[1:], corners[0]], strict=True):
             mean = (a**2 + a * b + b**2).sum(axis=0) / 3
-            flux -= mean / 2 * np.tensordot(self.spin, b - a, 1)
+            flux -= mean / 2 * (self._along(self.spin, a) * (b - a)).sum(axis=0)
         return np.asarray(flux)
 
     @staticmethod

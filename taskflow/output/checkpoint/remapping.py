@@ -55,6 +55,14 @@ def averaging(faces: np.ndarray, ends: np.ndarray, period: float | None = None) 
     return _folded(weights, numbers[: cells.size], len(faces) - 1)
 
 
+def _weighted(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return sum_j weights[i, j] values[j], added in the order of j. BLAS would round by position, and so by block."""
+    count = int((weights != 0).sum(axis=1).max())
+    order = np.argsort(weights == 0, axis=1, kind="stable")[:, :count]
+    shares = np.take_along_axis(weights, order, axis=1)
+    return np.asarray(sum(shares[:, n, None, None] * values[order[:, n]] for n in range(count)))
+
+
 def _around(nodes: np.ndarray, period: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers and positions of nodes, including some of the periods before and after."""
     if period is None:
@@ -135,7 +143,7 @@ class RemappedField:
             raise BadInput(f"{self.name} of {self.state.where} is not finite everywhere; give numbers")
         for axis, (weights, along, used) in enumerate(zip(self.weights, piece, chosen, strict=True)):
             if weights is not None:
-                values = np.moveaxis(np.tensordot(weights[along][:, used], values, axes=(1, axis)), 0, axis)
+                values = np.moveaxis(_weighted(weights[along][:, used], np.moveaxis(values, axis, 0)), 0, axis)
         return values
 
     def _along(self, source: str, target: str) -> np.ndarray | None:

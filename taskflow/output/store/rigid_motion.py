@@ -43,8 +43,9 @@ def places_now(chart: xr.Dataset, numbers: Mapping[str, float]) -> dict[str, tup
 
 
 def transformed(points: np.ndarray, turn: np.ndarray, shift: np.ndarray) -> np.ndarray:
-    """Return R X + b for points X [xyz, ...]."""
-    return np.asarray(np.tensordot(turn, points, 1) + shift.reshape(3, *(1 for _ in points.shape[1:])))
+    """Return R X + b for points X [xyz, ...]. The rounding does not depend on the number of points."""
+    x, y, z = points
+    return np.stack([a * x + b * y + c * z + d for (a, b, c), d in zip(turn, shift, strict=True)])
 
 
 def write_places(arrays: Mapping[str, zarr.Array], index: int, numbers: Mapping[str, float]) -> Iterator[zarr.Array]:

@@ -8,11 +8,9 @@ import numpy as np
 
 from taskflow.cases.tables.motion import GridMotion
 from taskflow.cases.timing.intervals import Tick
-from taskflow.common.hexahedra import swept_volumes
+from taskflow.common.hexahedra import swept_rates, swept_volumes
 from taskflow.flow.models.artificial_compressibility.dual_time import weights
 from taskflow.output.store.rigid_motion import transformed
-
-SHARE = 1e-3  # of the extent of some cells: displacement used to compute swept volumes
 
 
 @dataclass(frozen=True)
@@ -69,18 +67,6 @@ class TimeLevels:
             rate = c_0 * swept_volumes(old, now, axis)
             rates.append(((rate - c_2 * swept_volumes(older, old, axis)) if c_2 else rate)[low] / self.dt)
         return np.stack(rates, axis=2)
-
-
-def swept_rates(vertices: np.ndarray, speeds: np.ndarray, axis: int) -> np.ndarray:
-    """Return the volume swept per time by faces across an axis, between vertices [xyz, k, j, i] with these velocities.
-
-    The volume swept in a time h around now is a h + c h^3: a follows from h and h / 2.
-    """
-    if not (fastest := float(np.abs(speeds).max())):
-        return swept_volumes(vertices, vertices, axis)
-    h = SHARE * float(np.ptp(vertices, axis=(1, 2, 3)).max()) / fastest
-    whole, half = (swept_volumes(vertices - s * speeds, vertices + s * speeds, axis) for s in (h / 2, h / 4))
-    return (8 * half - whole) / (3 * h)
 
 
 BEGINNING = TimeLevels()
