@@ -97,7 +97,8 @@ class NamedFunction:
         """The function's qualified name."""
         kind = type(self.call)
         module = getattr(self.call, "__module__", None) or kind.__module__
-        return f"{module}.{getattr(self.call, '__qualname__', kind.__qualname__)}"
+        names = (getattr(self.call, key, None) for key in ("__qualname__", "__name__"))  # NumPy's have the latter
+        return f"{module}.{next(filter(None, names), kind.__qualname__)}"
 
     def __str__(self) -> str:
         return self.source

@@ -4,6 +4,7 @@ import struct
 from itertools import groupby
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -46,7 +47,8 @@ def test_a_grid_is_read_back_as_it_was(tmp_path, name, keys, form):
     for chart, other in zip(grid.charts, again.charts, strict=True):
         assert chart.vertices.tobytes() == other.vertices.tobytes()
     write_grid(another, again, text=form == "text")
-    assert another.read_bytes() == path.read_bytes()
+    if form != "cgns" or h5py.version.hdf5_version_tuple >= (2, 0, 0):  # earlier versions write the time
+        assert another.read_bytes() == path.read_bytes()
     if form != "cgns":
         assert another.with_suffix(".nmf").read_bytes() == path.with_suffix(".nmf").read_bytes()
 
