@@ -24,8 +24,7 @@ from taskflow.flow.boundaries.boundary import AROUND, AS_INSIDE, INSIDE, Mirror,
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import GivenValues, Velocity
 from taskflow.flow.boundaries.inflow import ON_FACE
-from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
-from taskflow.flow.boundaries.outflow import Opening, extrapolate, opening, push_outlet
+from taskflow.flow.boundaries.opening import Opening, OpenSide, StageNames, State, extrapolate, opening, push_outlet
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.tasks import Face, Launch, Read, ReadWrite, Roles, Scalar, facing, task
 

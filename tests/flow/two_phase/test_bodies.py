@@ -10,7 +10,7 @@ import pytest
 from taskflow.flow.bodies.forces import ForceTarget
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.inflow import Beyond, enter_level_set
-from taskflow.flow.boundaries.outflow import correct_outlet, opening
+from taskflow.flow.boundaries.opening import correct_outlet, opening
 from taskflow.flow.grid import on_face
 from taskflow.flow.measures.isosurface import isosurface_area
 from taskflow.flow.measures.phases import energy_of_phases, phase_end, phase_sums
