@@ -17,8 +17,8 @@ from taskflow.common.caching import cached_property
 from taskflow.common.errors import named
 from taskflow.common.rows import Row, details, labelled
 from taskflow.flow import Fluid
-from taskflow.flow.measures.isosurface import Isosurface, Surface
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
+from taskflow.flow.measures.surfaces import Isosurface, Surface
 from taskflow.flow.models.two_phase.momentum import PhaseObstacles
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases

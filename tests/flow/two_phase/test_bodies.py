@@ -12,8 +12,8 @@ from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.inflow import Beyond, enter_level_set
 from taskflow.flow.boundaries.opening import correct_outlet, opening
 from taskflow.flow.grid import on_face
-from taskflow.flow.measures.isosurface import isosurface_area
 from taskflow.flow.measures.phases import energy_of_phases, phase_end, phase_sums
+from taskflow.flow.measures.surfaces import isosurface_area
 from taskflow.flow.models.two_phase import level_set as ls
 from taskflow.flow.models.two_phase import momentum as mo
 from taskflow.flow.models.two_phase.bodies import extend_into_bodies
