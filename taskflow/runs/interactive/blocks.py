@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from taskflow.common.errors import BadInput, RunFailed
+from taskflow.flow.measures.around import FetchGhosts
 from taskflow.runs.block.commands import Drive
 from taskflow.runs.block.job import RunLoop
 from taskflow.runtime.cluster.jobs import Pickled
 from taskflow.runtime.machine import Control, Shard
 from taskflow.runtime.regions import Box
-from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, box, task
 from taskflow.systems.base.domain import Points
 
 FOLDS: dict[str, Callable[[float, float], float]] = {"sum": add, "min": min, "max": max}
@@ -146,23 +146,3 @@ def answer(results: list[tuple[tuple[str, ...], list[float]] | str]) -> dict[str
     if not names:
         return None
     return values[0] if names == ("",) else dict(zip(names, values, strict=True))
-
-
-@task
-def read_around(q: Read[box(1)], *, seen: Reduce[max]) -> None:
-    """seen = one of the values of q; reading it fetches all ghost cells from other blocks"""
-    values: Any = q
-    folded: Any = seen
-    folded.fold(values[...][:1, :1, :1])
-
-
-@dataclass(frozen=True)
-class FetchGhosts:
-    """Program that fetches one layer of ghost cells of some fields from their owners, over all cells of some boxes."""
-
-    fields: tuple[str, ...]
-    cells: tuple[Box, ...]
-
-    def __call__(self, f: Roles) -> Iterator[Launch]:
-        for name in self.fields:
-            yield read_around(f[name], over=self.cells, seen=f"seen_{name}")

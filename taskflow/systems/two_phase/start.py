@@ -22,8 +22,8 @@ from taskflow.flow.grid import Grid
 from taskflow.flow.operators.phases import Phases
 from taskflow.geometry import ClosedSurface, Composition, Distance, Pointwise, SurfaceDistance
 from taskflow.runtime.regions import triple
-from taskflow.systems.bodies.bodies import shape
 from taskflow.systems.bodies.images import is_over
+from taskflow.systems.bodies.shapes import shape
 
 REACH = 3  # spacings up to which distances to triangles are computed: the first iterations extend them
 FARTHEST = 1e50  # where a corner of a triangle may be: squares of its areas are finite

@@ -37,6 +37,7 @@ from taskflow.systems.two_phase.droplets import phase_record
 from taskflow.systems.two_phase.methods import METHODS, CapturingMethod, InitialShares, surface_on
 from taskflow.systems.two_phase.pressure import choice, projecting, solver, words
 from taskflow.systems.two_phase.removal import SmallParts, removed
+from taskflow.systems.two_phase.rules import RULES
 from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
@@ -64,6 +65,7 @@ WORDS = {
     "phi": "distance to the interface, positive in phase 1",
     "kappa": "curvature of the interface, positive around a droplet of phase 1",
 }
+TwoPhaseTable.rules = RULES
 
 
 @dataclass(frozen=True, eq=False)
