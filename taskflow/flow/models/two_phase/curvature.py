@@ -1,6 +1,6 @@
-"""The curvature of an interface, of a level set and of planes in cells.
+"""The curvature of an interface: a level set, or planes in cells.
 
-That of a level set is interpolated at the foot of each cell centre on the interface. That of planes follows from the
+With a level set it is interpolated at the foot of each cell centre on the interface. With planes it follows from the
 heights h of columns, or of a paraboloid:
 
     kappa = -(h_xx (1 + h_y^2) + h_yy (1 + h_x^2) - 2 h_xy h_x h_y) / (1 + h_x^2 + h_y^2)^(3/2),    phase 1 below h
