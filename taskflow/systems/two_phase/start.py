@@ -72,7 +72,7 @@ def _outline(table: PhaseShape, grid: GridTable, inside: str) -> Distance:
         if high <= start or low >= end or max(-low, high) > FARTHEST:
             raise BadInput(
                 f"{table.file}: its triangles go from {low:g} to {high:g} along {axis}, and the domain from {start:g}"
-                f" to {end:g}; give a scale or a shift by which they are in it"
+                f" to {end:g}; give a scale or a shift that places them inside"
             )
     return SurfaceDistance(outline, REACH * max(a / n for a, n in zip(grid.lengths, grid.cells, strict=True)))
 

@@ -59,14 +59,13 @@ SUPPORTS = Supports(
         "boundaries.vent.pressure.nonzero": None,
         "boundaries.vent.pressure.timed": None,
         "boundaries.vent.temperature": None,
-        "two_phase.contact_angle": "it is of each wall, boundaries.*.contact_angle; omit it here",
+        "two_phase.contact_angle": "it is a key of each wall, boundaries.*.contact_angle; omit it here",
         "obstacles.contact_angle": OF_BODIES,
         "openings.contact_angle": None,
         "openings.obstacle": None,
         "fluid.viscosity": "two_phase.viscosity has the viscosities of both phases; omit it",
         "scalars.scheme.central": 'with two phases a scalar stays within bounds; give "koren", or omit it',
-        "particles.response_time": "it is of one fluid, and differs between two phases; omit it: tracers follow"
-        " both",
+        "particles.response_time": "it refers to one fluid; omit it: tracers follow both phases",
     },
     apart={("openings", "particles"): None},
 )  # fmt: skip
@@ -151,11 +150,11 @@ class TwoPhaseTable(Table):
             yield wrong("shapes", [], "give one shape or more, or omit it and give initial")
         if not present(values, "shapes"):
             for key in present(values, "background"):
-                yield wrong(key, values[key], "it is what shapes do not cover; omit it, or give shapes")
+                yield wrong(key, values[key], "it is the phase outside the shapes; omit it, or give shapes")
         for key in present(values, *OF_LEVEL_SETS) if values.get("method") == "vof" else ():
-            yield wrong(key, values[key], 'it is of two_phase.method = "levelset"; omit it')
+            yield wrong(key, values[key], 'it applies to two_phase.method = "levelset" only; omit it')
         for key in present(values, "smallest") if values.get("method") != "vof" else ():
-            yield wrong(key, values[key], 'it is of two_phase.method = "vof"; give that, or omit it')
+            yield wrong(key, values[key], 'it applies to two_phase.method = "vof" only; give that, or omit it')
         thickness = values.get("thickness", 1.5)
         if isinstance(thickness, int | float) and not 1 <= thickness <= 4:
             yield wrong("thickness", thickness, "give a number from 1 to 4: half a width in spacings")

@@ -215,7 +215,7 @@ class ImplicitCompressibility(ImplicitScalars):
             yield scalar.lift(new, T, self.metrics(f), over=self.cells, numbers=self.numbers)
 
     def still_ghosts(self, f: Roles) -> Iterator[Launch]:
-        """With heat: fill T_z with 1, and its ghost cells with what belongs to that by homogeneous conditions."""
+        """With heat: fill T_z with 1, and its ghost cells by the homogeneous conditions."""
         if self.heat:
             yield impose(f.T_z, over=self.cells, value=Value(1.0))
             yield from self.changing_ghosts(f)
