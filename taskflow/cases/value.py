@@ -52,7 +52,7 @@ class TableValue(Table):
         """The case with other values of keys such as "fluid.viscosity", or of whole tables; None takes a key out. A key
         that excludes a given key, as time.steps excludes time.end, replaces it.
 
-        Raises BadInput where it is no sound case, as a file with these values does.
+        Raises BadInput if the case is invalid, as for a file with these values.
         """
         tables = plain(self.model_dump() if self._given is None else self._given)
         change(tables, values)

@@ -5,7 +5,7 @@ It knows tasks and the regions that they are launched over. It does not know cas
 
 from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition
 from taskflow.flow.boundaries.inflow import Inflow
-from taskflow.flow.boundaries.outflow_conditions import AdvectedOutflow, ConvectiveOutflow, PressureOutflow
+from taskflow.flow.boundaries.outflow import AdvectedOutflow, ConvectiveOutflow, PressureOutflow
 from taskflow.flow.boundaries.slip import Slip
 from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.closures.eddy_viscosity import Smagorinsky, Turbulence, Vreman, Wale

@@ -78,7 +78,7 @@ def parsed(parameters: Parameters) -> tuple[Parameter, ...]:
         )
     read = tuple(Parameter.of(key, given) for key, given in parameters.items())
     if (count := math.prod(len(one.values) for one in read)) > MOST:
-        raise BadInput(f"parameters: they make {count} runs; give {MOST} at most")
+        raise BadInput(f"parameters: their product is {count} runs; give {MOST} at most")
     for one, other in itertools.combinations(read, 2):
         twice = {key for change in one.changes for key in change} & {key for change in other.changes for key in change}
         if twice or {*one.names} & {*other.names}:

@@ -113,7 +113,7 @@ class Study:
 
         values: Any = self.dataset(measure=name) if callable(name) else self.measured(name)
         if values.ndim != len(self.axes):
-            raise BadInput(f"plot({name!r}): it is no number; give a function of a run that returns one")
+            raise BadInput(f"plot({name!r}): it is not a number; give a function of a run that returns one")
         words = getattr(name, "__name__", "") if callable(name) else name.replace("_", " ")
         return plot_over(values, x or self.axes[0].dimension, words, log=log)
 

@@ -41,7 +41,7 @@ def test_parts_that_are_of_no_cells_are_told(part, warm):
 def test_one_time_has_no_others(warm):
     flow = dataset(warm / "fields.zarr").isel(time=-1).flow
     assert len(flow.interface(field="T", value=0.5).vertices)
-    with pytest.raises(BadInput, match=r"time = 0\.1: this dataset is of one time; omit it"):
+    with pytest.raises(BadInput, match=r"time = 0\.1: this dataset has one time; omit it"):
         flow.interface(0.1, "T")
 
 

@@ -113,12 +113,12 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"time__end": 1.0}, "time.end = 1.0: time.steady marches to the steady state, without real time; omit one of them"),
     ({"time__steady": {"rate": 1}}, "time.steady = { rate = 1 }: a table is for the projection; give"
                                     " a number, the relative residual"),
-    ({"method__inner": {"iterations": 9}}, "method.inner = { tolerance = 0.001, iterations = 9 }: it is of real time; omit"
+    ({"method__inner": {"iterations": 9}}, "method.inner = { tolerance = 0.001, iterations = 9 }: it is for unsteady runs; omit"
                                            " it, or time.steady"),
     ({**REAL, "method__inner": {"iterations": 0}}, "method.inner.iterations = 0: give an integer >= 1"),
     ({**REAL, "method__inner": {"tolerance": 1.5}}, "method.inner.tolerance = 1.5: give a number < 1, the residual over"
                                                     " that at the beginning of the step"),
-    ({**REAL, "method__stall": "accept"}, 'method.stall = "accept": it is of a steady run; omit it, or give'
+    ({**REAL, "method__stall": "accept"}, 'method.stall = "accept": it is for steady runs; omit it, or give'
                                           " time.steady"),
     ({"time": {"steps": 3, "step": 0.1, "diffusion": 0.3}}, "time.diffusion = 0.3: method.cfl bounds pseudo-time, and real time has no such"
                                        " bound; omit it"),
@@ -132,7 +132,7 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({**REAL, "grid": {"cells": [8, 8, 1], "lengths": [1, 2, 1], "periodic": ["y"]}, "motion": {"angle": {"z": "0.1*t"}},
       "boundaries": {"x_min": "wall", "x_max": "wall", "z_min": "symmetry", "z_max": "symmetry"}},
      'motion.angle.z = "0.1*t": the grid is periodic along (0, 2, 0), which may not turn; turn it about that alone, or'
-     " give sides in its place"),
+     " give sides instead"),
     ({**REAL, "motion": {}}, "motion: nothing moves; give angle or displacement, or omit the table"),
     ({**REAL, "motion": {"angle": {"z": "t"}}, "boundaries__body": "symmetry"},
      'boundaries.body = "symmetry": not supported together with motion; give a wall, or omit motion'),
@@ -154,7 +154,7 @@ def test_a_case_is_read_back_as_it_was_written(tables):
     ({"method__march": "euler"},
      'method.march = "euler": unstable with reconstruction = "third"; give "first", flux = "central", or another march'),
     ({"method__march": "lu-sgs"}, 'method.march = "lu-sgs": give "euler", "rk3", "rk4", "rk5" or "implicit"'),
-    ({"method__inner": {}}, "method.inner = { tolerance = 0.001 }: it is of real time; omit it, or time.steady"),
+    ({"method__inner": {}}, "method.inner = { tolerance = 0.001 }: it is for unsteady runs; omit it, or time.steady"),
     ({"method__damping": {"type": "jst"}}, 'method.damping = { type = "jst" }: upwind fluxes need none; omit it, or'
                                            ' give flux = "central"'),
     ({"method__pressure_at": [0, 0, 0]},

@@ -151,7 +151,7 @@ def test_unlock(here, give, refused):
     assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, "unlocked")
     (here / "cavity" / "lock").mkdir()
     result = give("unlock", "cavity")
-    refused(result.exit_code, result.stderr, "cavity/lock: it is no regular file; remove it manually")
+    refused(result.exit_code, result.stderr, "cavity/lock: it is not a regular file; remove it manually")
 
 
 def test_a_user_is_told_of_the_wait(here, give, refused, monkeypatch):

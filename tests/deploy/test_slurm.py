@@ -143,5 +143,5 @@ def test_jobs_that_end_before_their_workers_come(slurm, case):
     settings = {"DASK_JOBQUEUE__SLURM__PYTHON": "/no/such/python"}
     code, _, err = slurm.run("taskflow", "run", case, "--slurm", "workers=1", **settings)
     assert code == 1
-    assert "a job of SLURM ended before its workers had come: " in err
+    assert "a SLURM job ended before its workers had connected: " in err
     assert "/no/such/python" in err

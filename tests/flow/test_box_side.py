@@ -8,7 +8,7 @@ import pytest
 from taskflow.flow.boundaries.boundary import beyond
 from taskflow.flow.boundaries.box_side import BoxSide, SidePart, boxes_on, rectangles
 from taskflow.flow.boundaries.openings import OpenedSides, SideOpening, closed_faces, parts
-from taskflow.flow.boundaries.outflow_conditions import PressureOutflow
+from taskflow.flow.boundaries.outflow import PressureOutflow
 from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.grid import StaggeredGrid, on_face
 from taskflow.runtime.regions import Box

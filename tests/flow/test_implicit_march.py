@@ -13,7 +13,7 @@ from taskflow.flow.boundaries.collocated import Condition
 from taskflow.flow.boundaries.condition import Side
 from taskflow.flow.boundaries.far_field import FarField
 from taskflow.flow.boundaries.inflow import Inflow
-from taskflow.flow.boundaries.outflow_conditions import PressureOutflow
+from taskflow.flow.boundaries.outflow import PressureOutflow
 from taskflow.flow.boundaries.slip import Slip
 from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.cases import Case
-from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
+from taskflow.flow.measures.surfaces import Isosurface, ValueSurface
 from taskflow.runs.state.setup import RunSetup
 from tests.flows import compute
 

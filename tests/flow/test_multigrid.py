@@ -237,5 +237,5 @@ def test_impossible_numbers_are_refused(options):
 
 
 def test_outflow_is_not_periodic():
-    with pytest.raises(BadInput, match="multigrid: outflow = y_max is a face of a periodic direction"):
+    with pytest.raises(BadInput, match="multigrid: dirichlet = y_max is a face of a periodic direction"):
         _ = Cycle(Operator(Domain((8, 8, 8), faces=MIXED).grid, ("y_max",))).levels

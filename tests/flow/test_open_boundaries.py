@@ -11,7 +11,8 @@ import pytest
 
 from taskflow.cases import Case
 from taskflow.flow.boundaries.box_side import BoxSide
-from taskflow.flow.boundaries.outflow import QUANTA, balance, opening
+from taskflow.flow.boundaries.opening import balance, opening
+from taskflow.flow.boundaries.outflow import QUANTA
 from taskflow.flow.boundaries.sides import temperature_ghosts
 from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.grid import on_face

@@ -11,8 +11,7 @@ from taskflow.cases import Case
 from taskflow.flow.boundaries.boundary import beyond
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
-from taskflow.flow.boundaries.outflow import outlet
-from taskflow.flow.boundaries.outflow_conditions import AdvectedOutflow
+from taskflow.flow.boundaries.outflow import AdvectedOutflow, outlet
 from taskflow.flow.grid import on_face
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH
 from taskflow.runtime.tasks import FACES, Roles, frame

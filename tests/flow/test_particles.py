@@ -9,7 +9,7 @@ import pytest
 
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies.flags import solid_bits
-from taskflow.flow.boundaries.outflow_conditions import ConvectiveOutflow
+from taskflow.flow.boundaries.outflow import ConvectiveOutflow
 from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.measures.particles import (
     Carrying,

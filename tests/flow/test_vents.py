@@ -7,7 +7,7 @@ import pytest
 
 from taskflow.flow.boundaries.boundary import Mirror
 from taskflow.flow.boundaries.box_side import BoxSide
-from taskflow.flow.boundaries.outflow import opening
+from taskflow.flow.boundaries.opening import opening
 from taskflow.flow.boundaries.vent import Loss, enter, resist
 from taskflow.flow.grid import on_face
 from taskflow.flow.models.two_phase.outlets import resist_by_density

@@ -241,7 +241,7 @@ def test_a_case_is_read_back_as_it_was_written():
       "planes[2].k = 1: i is given as well; give one of them",
       "planes[3].i = 0: give an integer >= 1"]),
     ([{"name": "a", "z": 0.5, **OFTEN}],
-     ["planes[1].z = 0.5: it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of"
+     ["planes[1].z = 0.5: it requires a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of"
       " its cells"]),
     ([{"name": "a", "sid": "body", **OFTEN}],
      ['planes[1].sid = "body": unknown key; did you mean side?']),

@@ -112,7 +112,7 @@ def test_removal_depends_neither_on_blocks_nor_on_a_restart(blocks, stopped, wit
 
 @pytest.mark.parametrize(("tables", "words"), [
     ({"two_phase": {**DROPS["two_phase"], "smallest": 0}}, r"two_phase.smallest = 0: give"),
-    ({"two_phase": {**DROPS["two_phase"], "smallest": 8, "method": "levelset"}}, r'smallest = 8: it is of .*"vof"'),
+    ({"two_phase": {**DROPS["two_phase"], "smallest": 8, "method": "levelset"}}, r'smallest = 8: it applies .*"vof"'),
     ({"phases": [{**DROPS["phases"][0], "box": [[0, 0, 0], [0.3, 0.4, 0.7]]}]}, r"phases\[1\].droplets.*omit"),
     ({"phases": [{**DROPS["phases"][0], "droplets": 3}]}, r"phases\[1\].droplets = 3: give true or false"),
 ])  # fmt: skip

@@ -267,9 +267,9 @@ def test_a_damaged_one_is_refused_until_it_is_removed(tmp_path, told, damage):
 
 def test_a_pipe_makes_nobody_wait(tmp_path, told):
     os.mkfifo(tmp_path / "lock")
-    with pytest.raises(BadInput, match="lock: it is no regular file; remove it manually"):
+    with pytest.raises(BadInput, match="lock: it is not a regular file; remove it manually"):
         take(tmp_path, told)
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         unlock(tmp_path, told.append)
 
 

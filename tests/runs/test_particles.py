@@ -71,7 +71,7 @@ def assert_same(path, whole) -> None:
     ({"name": "d", "points": POINTS, "box": DYE["box"], "count": 1}, "points are given as well; give one of them"),
     ({"name": "d", "points": [[0, 0, 2]]}, "beyond the domain"),
     ({"name": "d", "points": [[0, 0]]}, "particles[1].points"),
-    ({"name": "d", "points": POINTS, "count": 3}, "particles[1].count = 3: it is of a box"),
+    ({"name": "d", "points": POINTS, "count": 3}, "particles[1].count = 3: it requires a box"),
     ({"name": "d", "box": [[0, 0, 0], [1, 1, 1]], "count": 3}, "particles[1].box"),
     ({"name": "d", "box": DYE["box"]}, "particles[1].count: missing; give count, or lattice"),
     ({"name": "d", "box": DYE["box"], "count": 1, "lattice": [1, 1, 1]}, "count is given as well"),

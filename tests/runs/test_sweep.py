@@ -111,7 +111,7 @@ def test_runs_that_fail_are_named_when_the_others_have_ended(client, case, tmp_p
     ({}, "give keys with their values"), ({"fluid.viscosity": 0.1}, "fluid.viscosity = 0.1; give a list of values"),
     ({"fluid.viscosity": [-1.0]}, "with fluid.viscosity = -1.0: .*give a number >= 0"),
     ({"fluid.viscosty": [1.0]}, "did you mean fluid.viscosity"),
-    ({"time.end": list(range(1, 200)), "fluid.viscosity": [0.1] * 100}, "they make 19900 runs"),
+    ({"time.end": list(range(1, 200)), "fluid.viscosity": [0.1] * 100}, "their product is 19900 runs"),
 ])  # fmt: skip
 def test_bad_parameters(parameters, match, case, tmp_path):
     with pytest.raises(BadInput, match=match):

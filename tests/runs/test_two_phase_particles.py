@@ -18,7 +18,7 @@ BODY = [{"type": "box", "low": [0.2, 0.1, 0.0], "high": [0.4, 0.3, 0.1]}]
 
 def test_particles_with_mass_are_refused():
     assert case(particles=[DYE]).particles[0].response_time is None
-    with pytest.raises(BadInput, match=r"particles\[2\].response_time = 0.1: it is of one fluid"):
+    with pytest.raises(BadInput, match=r"particles\[2\].response_time = 0.1: it refers to one fluid"):
         case(particles=[DYE, {**DYE, "name": "sand", "response_time": 0.1}])
 
 

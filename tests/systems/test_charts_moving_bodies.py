@@ -59,7 +59,7 @@ def moments(path):
     ({"time": {"steady": 1e-8, "steps": 5}},
      'obstacles[1].motion = { displacement = ["t", "0.5*t", 0.0] }: bodies move in real time; omit it or time.steady'),
     ({"obstacles": [{**DRIFTING, "name": None}]},
-     'obstacles[1].motion = { displacement = ["t", "0.5*t", 0] }: bodies that move have names; give it a name'),
+     'obstacles[1].motion = { displacement = ["t", "0.5*t", 0] }: a moving body needs a name; give it one'),
     ({"obstacles": [{**DRIFTING, "motion": {"displacement": ["x", 0, 0]}}]},
      'obstacles[1].motion.displacement = ["x", 0, 0]: give three numbers or expressions of t, in the order x, y, z (x:'
      " 'x' has x: a rigid motion is an expression in t alone)"),

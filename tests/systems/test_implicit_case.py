@@ -19,7 +19,7 @@ COUPLED = changed(LID, method={"type": "artificial-compressibility", "linear": {
 
 @pytest.mark.parametrize(("tables", "changes", "line"), [
     (CYLINDER, {"method__cfl": 5},
-     'method.cfl = 5: of march = "implicit" it is a table; give { start = 5.0 }, or omit it'),
+     'method.cfl = 5: with march = "implicit" it is a table; give { start = 5.0 }, or omit it'),
     (CYLINDER, {"method__cfl": {"start": 5.0}, "method__march": "rk4"},
      'method.cfl = { start = 5.0 }: a table belongs to march = "implicit"; give a number'),
     (CYLINDER, {"method__cfl": {"start": 5.0, "most": 1.0}},

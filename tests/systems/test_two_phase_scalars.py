@@ -12,7 +12,7 @@ from taskflow.flow.scalars.quantity import Quantity, Transport
 from taskflow.output import LOG, STORE, dataset, read_log
 from taskflow.runs.estimate.estimate import estimate
 from taskflow.runs.state.setup import RunSetup
-from taskflow.systems.two_phase.tables import OWN
+from taskflow.systems.two_phase.rules import OWN
 from tests.cases.two_phases import case
 
 DYE = {"name": "dye", "diffusivity": 0.0, "initial": "1.0 * (z < 0.3)"}

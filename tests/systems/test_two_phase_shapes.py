@@ -53,7 +53,7 @@ def test_one_of_initial_and_shapes_is_given():
         case(two_phase={"shapes": [SPHERE]})
     with pytest.raises(tf.BadInput, match=r"two_phase.initial: missing; give an expression .* or two_phase.shapes"):
         case(two_phase={"initial": None})
-    with pytest.raises(tf.BadInput, match=r"two_phase.background = 1: it is what shapes do not cover"):
+    with pytest.raises(tf.BadInput, match=r"two_phase.background = 1: it is the phase outside the shapes"):
         case(two_phase={"background": 1})
 
 

@@ -142,7 +142,7 @@ def names_in(source: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def compiled(source: float | str, variables: tuple[str, ...], arithmetic: Arithmetic = ARRAYS) -> Formula:
-    """The function of the values of variables, by name, that `source` describes. `BadInput` if it is no formula."""
+    """Return the function of variables, by name, that `source` describes. Raises BadInput if it is not a formula."""
     if not isinstance(source, str):
         return _constant(arithmetic.number(source))
     return _Reader(_text(source), variables, arithmetic).read(syntax(source), 0)

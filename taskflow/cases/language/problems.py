@@ -167,8 +167,8 @@ def meant(keys: Key, known: Sequence[Key]) -> Key | None:
 
 
 def _similar(keys: Key, known: Sequence[Key]) -> Key | None:
-    """A key of `known` in the same table that is hardly another word, this word elsewhere, a similar one in the same
-    table, or one elsewhere that is hardly another.
+    """Return the likely key of `known`: a misspelling in the same table, the same word in another table, a similar word
+    in the same table, or a misspelling elsewhere.
     """
     *table, word = keys
     here = [path for path in known if list(path[:-1]) == table]

@@ -116,7 +116,8 @@ def _let_fluid_in(openings: Openings) -> Iterator[Problem]:
             yield wrong((*key, "type"), opening.type, remedy)
             continue
         for name in present(dict(opening), "log_law", "table"):
-            yield wrong((*key, name), written(getattr(opening, name)), "it is of a side of the domain; give a velocity")
+            remedy = "it applies to sides of the domain only; give a velocity"
+            yield wrong((*key, name), written(getattr(opening, name)), remedy)
         along = [part for axis, part in enumerate(opening.velocity or ()) if axis != opening.axis]
         if any(part != 0.0 for part in along):
             remedy = f"fluid leaves a body along {opening.side[0]}; give 0 as its other components"

@@ -176,7 +176,7 @@ class Obstacle(ShapeTable, BodyName):
         if known and values.get("moment_about") is not None and values.get("name") is None:
             yield wrong("moment_about", values["moment_about"], "moments are of bodies with a name; give it one")
         if values.get("motion") is not None and values.get("name") is None:
-            yield wrong("motion", values["motion"], "bodies that move have names; give it a name")
+            yield wrong("motion", values["motion"], "a moving body needs a name; give it one")
 
 
 Obstacles = tuple[Obstacle, ...]

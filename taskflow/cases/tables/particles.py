@@ -68,7 +68,7 @@ class ParticlesTable(RecordTable):
             yield from exclusive(values, "count", "lattice", needed=missing("count", "give count, or lattice"))
         for key in ("count", "lattice") if "box" not in values else ():
             if key in values:
-                yield wrong(key, values[key], "it is of a box; give box, too, or omit it")
+                yield wrong(key, values[key], "it requires a box; give box, too, or omit it")
         if "density" in values and "response_time" not in values:
             yield wrong("density", values["density"], "give response_time, too: massless particles have none")
         if "releases" in values and "interval" not in values and values["releases"] != 1:

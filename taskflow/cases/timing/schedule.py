@@ -111,7 +111,7 @@ class Clock:
         if self.limit.fixed is not None and allowed < dt:
             raise RunFailed(
                 f"at step {now.step}, time {now.time:g}, a body moves more than half a spacing in time.step ="
-                f" {self.limit.fixed:g}; give one of {allowed:g} or less, or time.cfl in its place"
+                f" {self.limit.fixed:g}; give one of {allowed:g} or less, or time.cfl instead"
             )
         return allowed
 

@@ -47,7 +47,7 @@ class StateWatch(ABC):
 
     @abstractmethod
     def look(self, before: Tick, now: Tick) -> str | None:
-        """Return how the run ends here, where it is time to look: as "steady", or "stalled"."""
+        """Return how the run ends here, if it is checked now: as "steady", or "stalled"."""
 
     def quiet(self, now: Tick) -> Quiet:
         """Return steps and a time after `now` without a look."""
@@ -55,7 +55,7 @@ class StateWatch(ABC):
 
     @property
     def shortfall(self) -> str | None:
-        """Say what a run that ends now lacks of a steady state, where that has to be said."""
+        """Return what a run that ends now lacks of a steady state, if that has to be reported."""
         return None
 
 

@@ -181,7 +181,7 @@ class BoundaryCondition:
 
     @property
     def outside_temperature(self) -> float:
-        """The ambient temperature of heat transfer."""
+        """The temperature outside, of heat transfer or of fluid that enters."""
         return 0.0
 
     @property

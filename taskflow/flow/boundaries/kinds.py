@@ -19,7 +19,7 @@ BOUNDARIES: Registry[type[BoundaryCondition]] = Registry("taskflow.boundaries", 
     "slip": f"{HERE}.slip:Slip",
     "symmetry": f"{HERE}.slip:Symmetry",
     "inflow": f"{HERE}.inflow:Inflow",
-    "outflow": f"{HERE}.outflow_conditions:Outflow",
+    "outflow": f"{HERE}.outflow:Outflow",
     "vent": f"{HERE}.vent:Vent",
     "far-field": f"{HERE}.far_field:FarField",
 }, _usable)  # fmt: skip

@@ -17,9 +17,8 @@ from taskflow.flow.boundaries.boundary import Mirror, mirror
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, Velocity
 from taskflow.flow.boundaries.inflow import inflow_partitions
-from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
+from taskflow.flow.boundaries.opening import Coefficients, OpenSide, StageNames, State
 from taskflow.flow.boundaries.openings import of_both_kinds, parts
-from taskflow.flow.boundaries.outflow import Coefficients
 from taskflow.flow.boundaries.sides import pressure_sides
 from taskflow.flow.grid import Grid
 from taskflow.flow.poisson import Operator
@@ -41,6 +40,11 @@ class OpenBoundaries:
     def endings(self) -> tuple[str, ...]:
         """Suffixes of the names of inflow values, per stage."""
         return self.scheme.endings if self.varying else ("",) * len(self.scheme.stages)
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        """Names of the mean outward speeds, per stage."""
+        return tuple(f"outflow_speed{ending}" for ending in self.scheme.endings)
 
     def partitions(self, main: Partition, names: State) -> tuple[Partition, ...]:
         """Return the regions of values prescribed at inflows and walls, on the blocks of `main`."""
@@ -117,4 +121,4 @@ class OpenBoundaries:
         return sorted(parts(self.boundaries, self.grid), key=lambda part: not part[1].enters)
 
     def _stage(self, n: int) -> StageNames:
-        return StageNames(self.scheme.names[n]["dt"], f"outflow_speed{self.scheme.endings[n]}", self.endings[n])
+        return StageNames(self.scheme.names[n]["dt"], self.speeds[n], self.endings[n])

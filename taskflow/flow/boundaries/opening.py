@@ -1,4 +1,4 @@
-"""Open sides: the launches that they add to a stage."""
+"""Open sides: the launches that they add to a stage, and the tasks on their faces."""
 
 from __future__ import annotations
 
@@ -6,13 +6,63 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from taskflow.flow.boundaries.boundary import AS_INSIDE, mirror
+from taskflow.flow.boundaries.boundary import AS_INSIDE, INSIDE, mirror
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import BoundaryCondition, Velocity
-from taskflow.flow.boundaries.outflow import Coefficients, correct_outlet, opening
-from taskflow.runtime.tasks import Launch, Roles
+from taskflow.flow.kernels import KERNELS
+from taskflow.runtime.tasks import Face, Launch, Read, ReadWrite, Roles, Scalar, Write, facing, frame, task
 
+TEXT = KERNELS / "boundaries" / "outflow.cu"
+Coefficients = tuple[str, ...] | None  # fields on faces across x, y and z
 State = tuple[str, ...]  # the fields that are u, v, w and, with heat, T
+
+
+@dataclass(frozen=True)
+class Opening:
+    """An open side: `sign` of an outward velocity, `inverse` spacing across, and the number of its `faces`."""
+
+    sign: float
+    inverse: float
+    faces: float
+
+
+@task(kernel=TEXT)
+def convect(
+    q_new: Write, q: Read[facing(n=(0, 1))], *, on: Face, dt: Scalar, outflow_speed: Scalar, opening: Opening
+) -> None:
+    """q_new = q - C (q - q[inside]), C = dt outflow_speed / spacing, limited to 0 <= C <= 1.
+
+    Over the faces of a side for the normal velocity, over the layer of ghost cells for other fields.
+    """
+
+
+@task(kernel=TEXT)
+def extrapolate(q_new: ReadWrite[INSIDE], q: Read[facing(n=(0, 1))], *, on: Face) -> None:
+    """q_new = q + q_new[inside] - q[inside], over the faces of a side, q being the normal velocity."""
+
+
+@task(kernel=TEXT)
+def correct_outlet(
+    q: ReadWrite, p: Read[facing(n=(0, 0), high=(1, 1))], b: Read | None, *, on: Face, dt: Scalar, opening: Opening
+) -> None:
+    """q = q + sign dt b p[cell inside] / (spacing / 2), over the faces of a side, q being the normal velocity: the
+    correction by a pressure that is 0 on the face. b = 1 if absent.
+    """
+
+
+@task(kernel=TEXT)
+def push_outlet(q: ReadWrite, *, dt: Scalar, pressure: Scalar, opening: Opening) -> None:
+    """q = q - sign dt pressure / (spacing / 2), over the faces of a side: the effect of a pressure on the face."""
+
+
+@task(kernel=TEXT)
+def balance(q: ReadWrite, *, total: Scalar["exact sum"], outflow_speed: Scalar, opening: Opening) -> None:
+    """q = q + constant, over the faces of a side, such that its mean, from its sum, is outflow_speed outward."""
+
+
+def opening(side: BoxSide) -> Opening:
+    """Return the constants of a side that kernels read."""
+    return Opening(1.0 if frame(side.face)[1] else -1.0, 1.0 / side.spacing, side.count)
 
 
 @dataclass(frozen=True)

@@ -18,30 +18,40 @@ Both act on the face in the form du/dt = (p_cell - P) / (width / 2), P = p - (wi
 the last cell. Only P is stored, in the unused layer of ghost cells of the normal velocity's tendency. It is advected by
 upwind differences over the last cell and by Euler's method, and is 0 if the mean outflow speed is not positive. The
 pressure equation sees p = 0 on the face.
+
+The side "outflow" is one of the three, chosen by its pressure.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from taskflow.flow.boundaries.boundary import INSIDE
-from taskflow.flow.boundaries.box_side import BoxSide
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from taskflow.flow.boundaries.boundary import AS_INSIDE, INSIDE, Value, impose, mirror, timed
+from taskflow.flow.boundaries.box_side import Boxes, BoxSide
+from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_pressure
+from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side
+from taskflow.flow.boundaries.opening import (
+    OpenSide,
+    StageNames,
+    State,
+    balance,
+    convect,
+    extrapolate,
+    opening,
+    push_outlet,
+)
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS
-from taskflow.runtime.tasks import Face, Read, ReadWrite, Scalar, Write, facing, frame, task
+from taskflow.flow.operators.rates import exact_sum
+from taskflow.runtime.tasks import Face, Launch, Read, ReadWrite, Roles, Scalar, Write, facing, frame, task
 
+VELOCITY, NEW = ("u", "v", "w"), ("u_new", "v_new", "w_new")
 ADVECTED = KERNELS / "boundaries" / "advected_pressure.cu"
 NEXT_FACE = facing(n=(1, 1), high=(0, 0))  # from the last cell, the next face inside
 OUTSIDE = facing(n=(-1, -1), high=(0, 0))  # from a face, the layer of cells beyond
-Coefficients = tuple[str, ...] | None  # fields on faces across x, y and z
 QUANTA = 2.0**24  # times `sum_bound`: a sixteenth of the largest velocity that sums are exact for
-
-
-@dataclass(frozen=True)
-class Opening:
-    """A side of the domain: `sign` of an outward velocity, `inverse` spacing across, and the number of its `faces`."""
-
-    sign: float
-    inverse: float
-    faces: float
 
 
 @dataclass(frozen=True)
@@ -51,40 +61,6 @@ class Outlet:
     sign: float
     width: float
     reach: float
-
-
-@task(kernel=KERNELS / "boundaries" / "outflow.cu")
-def convect(
-    q_new: Write, q: Read[facing(n=(0, 1))], *, on: Face, dt: Scalar, outflow_speed: Scalar, opening: Opening
-) -> None:
-    """q_new = q - C (q - q[inside]), C = dt outflow_speed / spacing, limited to 0 <= C <= 1.
-
-    Over the faces of a side for the normal velocity, over the layer of ghost cells for other fields.
-    """
-
-
-@task(kernel=KERNELS / "boundaries" / "outflow.cu")
-def extrapolate(q_new: ReadWrite[INSIDE], q: Read[facing(n=(0, 1))], *, on: Face) -> None:
-    """q_new = q + q_new[inside] - q[inside], over the faces of a side, q being the normal velocity."""
-
-
-@task(kernel=KERNELS / "boundaries" / "outflow.cu")
-def correct_outlet(
-    q: ReadWrite, p: Read[facing(n=(0, 0), high=(1, 1))], b: Read | None, *, on: Face, dt: Scalar, opening: Opening
-) -> None:
-    """q = q + sign dt b p[cell inside] / (spacing / 2), over the faces of a side, q being the normal velocity: the
-    correction by a pressure that is 0 on the face. b = 1 if absent.
-    """
-
-
-@task(kernel=KERNELS / "boundaries" / "outflow.cu")
-def push_outlet(q: ReadWrite, *, dt: Scalar, pressure: Scalar, opening: Opening) -> None:
-    """q = q - sign dt pressure / (spacing / 2), over the faces of a side: the effect of a pressure on the face."""
-
-
-@task(kernel=KERNELS / "boundaries" / "outflow.cu")
-def balance(q: ReadWrite, *, total: Scalar["exact sum"], outflow_speed: Scalar, opening: Opening) -> None:
-    """q = q + constant, over the faces of a side, such that its mean, from its sum, is outflow_speed outward."""
 
 
 @task(kernel=ADVECTED)
@@ -111,11 +87,6 @@ def accelerate_outlet(q: Read, P: Read[OUTSIDE], q_new: Write, *, on: Face, dt: 
     """q_new = q - sign dt P / (width / 2) on faces: all accelerations except by the pressure in the cell inside."""
 
 
-def opening(side: BoxSide) -> Opening:
-    """Return the constants of a side that kernels read."""
-    return Opening(1.0 if frame(side.face)[1] else -1.0, 1.0 / side.spacing, side.count)
-
-
 def outlet(side: BoxSide) -> Outlet:
     """Return the constants of a side that kernels read. The pressure decays over half the least width of the side,
     along axes of more than one cell, between walls if it has any.
@@ -124,3 +95,133 @@ def outlet(side: BoxSide) -> Outlet:
     across = [a for a in range(3) if a != axis and grid.cells[a] > 1]
     bounded = [a for a in across if grid.low[a]] or across or [axis]
     return Outlet(1.0 if high else -1.0, side.spacing, min(grid.length(a) for a in bounded) / 2)
+
+
+@dataclass(frozen=True)
+class Outflow(OpenSide):
+    """Fluid leaves: without a pressure it is advected out, with one the pressure determines the flow rate."""
+
+    name: ClassVar[str] = "outflow"
+    keys: ClassVar[frozenset[str]] = frozenset(("pressure",))
+    varies = frozenset(("time",))
+    flux: ClassVar[FluxKind | None] = "open"
+
+    @classmethod
+    def chosen(cls, table: Mapping[str, Any]) -> type[BoundaryCondition]:
+        pressure = table.get("pressure")
+        if pressure is None:
+            return ConvectiveOutflow
+        return AdvectedOutflow if isinstance(pressure, str) else PressureOutflow
+
+    @classmethod
+    def of(cls, given: GivenValues) -> Self:
+        return cls()
+
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        q = f[VELOCITY[side.axis]]
+        yield mirror(q, over=side.faces, on=side.face, mirror=AS_INSIDE)
+
+    def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
+        for where in side.each(values):
+            yield beyond_pressure(fields.flow, fields.T, fields.metrics, **where)
+
+
+class CarriedOutflow(Outflow):
+    """An outflow at a mean speed that balances the inflow."""
+
+    flux = None
+    balances = True
+    filled = True
+
+    def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        for name, field in side.across(state):
+            yield mirror(field, over=side.beyond(name), on=side.face, mirror=AS_INSIDE)
+
+    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        for name, (now, before) in side.across([*zip(new, old, strict=True)]):
+            yield self._convected(f, now, before, side.beyond(name), side, stage)
+
+    @staticmethod
+    def _convected(f: Roles, new: str, old: str, over: Boxes, side: BoxSide, stage: StageNames) -> Launch:
+        numbers = {"dt": stage.dt, "outflow_speed": f.scalar(stage.speed)}
+        return convect(new, old, over=over, on=side.face, opening=opening(side), **numbers)
+
+
+@dataclass(frozen=True)
+class ConvectiveOutflow(CarriedOutflow):
+    """Velocity and temperature are advected out at the mean speed."""
+
+    @property
+    def described(self) -> str:
+        return "outflow balances inflow, convected out at its mean speed"
+
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield from super().begin(f, side, stage)
+        yield from self._balanced(f, f[VELOCITY[side.axis]], side, stage)
+
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        new, old = f[NEW[side.axis]], f[VELOCITY[side.axis]]
+        yield self._convected(f, new, old, side.faces, side, stage)
+        yield from self._balanced(f, new, side, stage)
+
+    @staticmethod
+    def _balanced(f: Roles, q: str, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        total = f.scalar("outflow")
+        where: dict[str, Any] = {"grid": side.grid, "axis": side.axis, "layer": True}
+        yield exact_sum(q, over=side.faces, total=total, bound=f.scalar("sum_bound"), scale=QUANTA, **where)
+        about = opening(side)
+        yield balance(q, over=side.faces, total=total, outflow_speed=f.scalar(stage.speed), opening=about)
+
+
+@dataclass(frozen=True)
+class PressureOutflow(Outflow):
+    """p is 0, or if `timed` a scalar with `pressure` as largest magnitude. Other normal gradients are 0."""
+
+    fixes_pressure = True
+
+    pressure: float = 0.0
+    timed: bool = False
+
+    @classmethod
+    def of(cls, given: GivenValues) -> Self:
+        pressure = given.number("pressure") or 0.0
+        return cls(pressure, "pressure" in given.timed or pressure != 0)
+
+    @property
+    def described(self) -> str:
+        pressure = f"up to {self.pressure:g}" if self.timed else "0"
+        return f"p = {pressure}, which sets the flow through the side"
+
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        new, old = f[NEW[side.axis]], f[VELOCITY[side.axis]]
+        yield extrapolate(new, old, over=side.faces, on=side.face)
+        if self.timed:
+            pressure, about = timed(side.key, "p", stage.timed), opening(side)
+            yield push_outlet(new, over=side.faces, dt=stage.dt, pressure=pressure, opening=about)
+
+
+@dataclass(frozen=True)
+class AdvectedOutflow(CarriedOutflow):
+    """Velocity, temperature and pressure are advected out. The normal velocity follows from the pressure."""
+
+    fixes_pressure = True
+
+    @property
+    def described(self) -> str:
+        return "outflow balances inflow, convected out at its mean speed with its pressure"
+
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield impose(_kept(f, side), over=side.layer, value=Value(0.0))
+        yield from super().begin(f, side, stage)
+
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        """Set the normal velocity from the advected pressure and the new velocity inside. Overwrites `rhs`."""
+        new, old, kept = f[NEW[side.axis]], f[VELOCITY[side.axis]], _kept(f, side)
+        about: dict[str, Any] = {"on": side.face, "dt": stage.dt, "outlet": outlet(side)}
+        yield inner_face_pressure(f.p, new, old, f.rhs, over=side.last, grid=side.grid, **about)
+        yield advect_pressure(kept, f.rhs, over=side.layer, outflow_speed=f.scalar(stage.speed), **about)
+        yield accelerate_outlet(old, kept, new, over=side.faces, **about)
+
+
+def _kept(f: Roles, side: BoxSide) -> str:
+    return f[("h_u", "h_v", "h_w")[side.axis]]

@@ -24,8 +24,7 @@ from taskflow.flow.boundaries.boundary import AROUND, AS_INSIDE, INSIDE, Mirror,
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import GivenValues, Velocity
 from taskflow.flow.boundaries.inflow import ON_FACE
-from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
-from taskflow.flow.boundaries.outflow import Opening, extrapolate, opening, push_outlet
+from taskflow.flow.boundaries.opening import Opening, OpenSide, StageNames, State, extrapolate, opening, push_outlet
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.tasks import Face, Launch, Read, ReadWrite, Roles, Scalar, facing, task
 
@@ -72,8 +71,8 @@ def enter_along_s(s: ReadWrite[INSIDE], normal: Read[facing(n=(1, 1), high=(0, 0
 @dataclass(frozen=True)
 class Vent(OpenSide):
     """The outside at a `pressure` over density (0, or the scalar `timed` of "p" for each stage, with its largest
-    magnitude here), a `loss` coefficient, the temperature `outside`, `warming` if it changes in time, and with two
-    phases the `share` of phase 1 outside.
+    magnitude here), a `loss` coefficient, the temperature of the outside, `warming` if it changes in time, and with two
+    phases the `share` of phase 1 there.
     """
 
     name: ClassVar[str] = "vent"
@@ -85,7 +84,7 @@ class Vent(OpenSide):
 
     pressure: float = 0.0
     loss: float = 0.0
-    outside: float = 0.0
+    outside_temperature: float = 0.0
     timed: bool = False
     warming: bool = False
     share: float | None = None
@@ -137,7 +136,7 @@ class Vent(OpenSide):
     def quantity_ghosts(self, field: str, name: str, normal: str, side: BoxSide, ending: str) -> Iterator[Launch]:
         """Fill ghost temperatures, with the normal velocity in a field."""
         number = timed(side.key, name, ending) if self.warming else None
-        value = AROUND if self.warming else Mirror(-1.0, 2 * self.outside)
+        value = AROUND if self.warming else Mirror(-1.0, 2 * self.outside_temperature)
         yield enter(field, normal, over=side.ghosts, on=side.face, number=number, mirror=value)
 
     def share_ghosts(self, share: str, velocity: Velocity, side: BoxSide) -> Iterator[Launch]:

@@ -154,13 +154,13 @@ class StretchedMesh(Mesh):
         return StretchedMesh.between(edges, self.mirror_low, self.mirror_high, self.periodic)
 
 
-def mesh(grid: Grid, outflow: Collection[str] = ()) -> Mesh:
-    """Return the finest level, with p = 0 on `outflow` faces. Raises BadInput for one on a periodic face."""
+def mesh(grid: Grid, dirichlet: Collection[str] = ()) -> Mesh:
+    """Return the finest level, with p = 0 on the faces `dirichlet`. Raises BadInput for one on a periodic face."""
     periodic = triple(not (low and high) for low, high in zip(grid.low, grid.high, strict=True))
     low, high = [WALL] * 3, [WALL] * 3
-    for face in outflow:
+    for face in dirichlet:
         if periodic[AXES[face[0]]]:
-            raise BadInput(f"multigrid: outflow = {face} is a face of a periodic direction; give faces of others")
+            raise BadInput(f"multigrid: dirichlet = {face} is a face of a periodic direction; give faces of others")
         (high if face.endswith("max") else low)[AXES[face[0]]] = OPEN
     if isinstance(grid, Stretched):
         return StretchedMesh.between([grid.edges(axis) for axis in range(3)], triple(low), triple(high), periodic)

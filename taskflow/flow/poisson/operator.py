@@ -62,16 +62,16 @@ def residual_of(
 
 @dataclass(frozen=True)
 class Operator:
-    """div(b grad p) on a grid, with p = 0 on the faces `outflow` (x_min to z_max) and walls or periodicity elsewhere.
+    """div(b grad p) on a grid, with p = 0 on the faces `dirichlet` (x_min to z_max) and walls or periodicity elsewhere.
     On the sides `openings` among them p = 0 in part alone, where b > 0.
 
     b = 1, or the fields b_x, b_y and b_z if `variable`: see `taskflow.flow.poisson.coefficients`. With `near`, a box
     around all bodies and their adjacent cells, b = 0 on the faces that the flags in the field `solid` close. Raises
-    BadInput if flags are combined with coefficients or an outflow: put the bodies into the coefficients instead.
+    BadInput if flags are combined with coefficients or faces with p = 0: put the bodies into the coefficients instead.
     """
 
     grid: Grid
-    outflow: tuple[str, ...] = ()
+    dirichlet: tuple[str, ...] = ()
     variable: bool = False
     near: Box | None = None
     openings: tuple[str, ...] = ()
@@ -83,12 +83,12 @@ class Operator:
     @property
     def plain(self) -> bool:
         """True if b = 1 on open faces and p = 0 on no face."""
-        return not self.variable and not self.outflow
+        return not self.variable and not self.dirichlet
 
     @property
     def singular(self) -> bool:
         """True if p = 0 on no face, so that p is determined up to a constant."""
-        return not self.outflow
+        return not self.dirichlet
 
     @property
     def fields(self) -> dict[str, Location]:
@@ -101,8 +101,8 @@ class Operator:
 
     @cached_property
     def mesh(self) -> Mesh:
-        """Grid as the finest level of multigrid. Raises BadInput for an outflow on a periodic face."""
-        return mesh(self.grid, self.outflow)
+        """Grid as the finest level of multigrid. Raises BadInput if p = 0 on a periodic face."""
+        return mesh(self.grid, self.dirichlet)
 
     def coefficients(self, f: Roles) -> Faces | None:
         """Return the fields of b, or None if b is constant."""

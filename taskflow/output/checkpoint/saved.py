@@ -259,7 +259,7 @@ def _opened(path: Path) -> xr.Dataset | xr.DataTree:
         raise BadInput(f"{path}: {error}") from None
     except Exception as error:  # any error of a reader for another format
         raise BadInput(f"{path}: it cannot be read ({type(error).__name__}: {str(error)[:200]})") from None
-    raise BadInput(f"{path}: it is no run, and neither NetCDF ({', '.join(NETCDF)}) nor Zarr; give one of these")
+    raise BadInput(f"{path}: it is neither a run, nor NetCDF ({', '.join(NETCDF)}), nor Zarr; give one of these")
 
 
 def _tree_in(path: Path, reader: str) -> xr.DataTree | None:

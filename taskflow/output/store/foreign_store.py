@@ -58,7 +58,7 @@ def within(root: Path, path: Path) -> None:
     if stat.S_ISDIR(mode):
         return
     if not stat.S_ISREG(mode):
-        raise BadInput(f"{path}: it is no regular file; {REMEDY}")
+        raise BadInput(f"{path}: it is not a regular file; {REMEDY}")
     if not path.resolve().is_relative_to(root.resolve()):
         raise BadInput(f"{path}: it leads to a file outside of the store, which is not read; copy the file there")
 
@@ -92,7 +92,7 @@ def described(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 if name != ".zattrs":
                     yield from _arrays(where, metadata)
             except (ValueError, RecursionError, TypeError, AttributeError) as error:
-                raise BadInput(f"{where}: it is no metadata of Zarr ({error}); {REMEDY}") from None
+                raise BadInput(f"{where}: it is not valid Zarr metadata ({error}); {REMEDY}") from None
 
 
 def _arrays(where: str, content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -122,7 +122,7 @@ def accept(name: str, array: Mapping[str, Any]) -> None:
         if min(shape + chunks, default=0) < 0:
             raise ValueError(f"an array of shape {shape} in chunks {chunks}")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInput(f"{name}: it is no metadata of Zarr ({type(error).__name__}: {error}); {REMEDY}") from None
+        raise BadInput(f"{name}: it is not valid Zarr metadata ({type(error).__name__}: {error}); {REMEDY}") from None
     if len(shape) < 2:
         fits(prod(shape) * width, name, 0)
         fits(prod(chunks) * width, f"{name}: a chunk", 0)

@@ -83,7 +83,7 @@ def too_long(step: float, advection: float) -> str:
     """Return the warning of a prescribed step in which particles around obstacles cross several faces."""
     return (
         f"time.step = {step:g} has the CFL number {step * advection:.3g}: around obstacles particles pass one face of"
-        f" cells in a step and stop at the next one; give one of {1 / advection:.3g} or less, or time.cfl in its place"
+        f" cells in a step and stop at the next one; give one of {1 / advection:.3g} or less, or time.cfl instead"
     )
 
 

@@ -26,7 +26,7 @@ def content(path: Path) -> bytes | None:
         return None
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         return os.read(file, MOST)
     finally:
         os.close(file)

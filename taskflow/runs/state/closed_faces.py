@@ -11,8 +11,8 @@ from typing import Any
 
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
-from taskflow.systems.bodies.bodies import shapes
 from taskflow.systems.bodies.images import over_sides
+from taskflow.systems.bodies.shapes import shapes
 
 ON_SURFACES, OVER_SIDES = 1, 2  # versions since which these faces of bodies are closed
 CLOSING = OVER_SIDES

@@ -76,7 +76,7 @@ class InitialState(ABC):
         """The reason why its checkpoint cannot be restarted; empty if it can."""
         sim, checkpoint = self.sim, self.state.checkpoint
         if checkpoint is None:
-            return "it is no checkpoint"
+            return "it is not a checkpoint"
         check_state(checkpoint)
         old, new = (tables_of(text, sim.case) for text in (checkpoint.state["case"], sim.case.to_toml()))
         if changed := [*changes(*(_flow(sim.system.with_references(tables)) for tables in (old, new)))]:

@@ -116,7 +116,7 @@ def check_state(checkpoint: Checkpoint) -> None:
         where = ".".join(str(part) for part in first["loc"])
         raise _damaged(checkpoint, f"{where}: {first['msg']}") from None
     except (ValueError, RecursionError):
-        raise _damaged(checkpoint, "case: it is no TOML") from None
+        raise _damaged(checkpoint, "case: it is not TOML") from None
     if not state.records.keys() == state.store.keys():
         raise _damaged(checkpoint, "store: its groups do not match the records")
     for key, value in tables.items():

@@ -4,7 +4,7 @@ Knows this machine, jobs of a batch system, existing clusters, and regions on bl
 the physics, nor the origin of the values in a case file.
 """
 
-from taskflow.runtime.cluster.block_group import BlockGroup, Progress, cause, unwatched, watch
+from taskflow.runtime.cluster.block_group import BlockGroup
 from taskflow.runtime.cluster.blocks import Blocks
 from taskflow.runtime.cluster.local import embedded
 from taskflow.runtime.cluster.placement import (
@@ -24,3 +24,4 @@ from taskflow.runtime.cluster.placement import (
     threads_per_block,
 )
 from taskflow.runtime.cluster.slurm import Slurm
+from taskflow.runtime.cluster.watch import Progress, cause, unwatched, watch

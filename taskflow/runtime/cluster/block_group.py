@@ -5,10 +5,9 @@ A job takes few calls, each with a time limit.
 
 from __future__ import annotations
 
-import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -18,7 +17,6 @@ from taskflow.runtime.cluster.crew import loss, peers
 from taskflow.runtime.cluster.leader import CALL, EACH, LONG, SLICE, Leader, close_crew, ended
 from taskflow.runtime.host.heartbeat import Heartbeats
 from taskflow.runtime.host.here import Here
-from taskflow.runtime.host.signals import noted
 from taskflow.runtime.host.workers import known_workers, listen, run_on_workers
 from taskflow.runtime.machine.actor import Job, Plan, Status
 from taskflow.runtime.machine.channel import within_reach
@@ -28,12 +26,9 @@ if TYPE_CHECKING:
 
 BUILD = 120.0  # seconds to open devices and channels
 CARRY = 600.0  # seconds to transfer the arguments and results of jobs
-PATIENCE = 0.2  # seconds between status calls to working blocks
-END = 30.0  # seconds for blocks to end after an abort
 MARGIN = 1.0  # seconds that the client waits longer than leaders, which know the reason
 
 K = TypeVar("K")
-Progress = Callable[[Mapping[str, Any]], None]
 
 
 class PendingCall(Protocol):
@@ -308,13 +303,6 @@ def _checked(answers: dict[K, Any]) -> dict[K, Any]:
     return answers
 
 
-def cause(statuses: Sequence[Status]) -> TaskflowError | None:
-    """Return the original error: the earliest that does not merely report the loss of another block."""
-    failed = [status for status in statuses if status.error is not None]
-    first = min(failed, key=lambda status: (isinstance(status.error, ChannelError), status.failed_at), default=None)
-    return None if first is None else first.error
-
-
 def await_all(answers: Sequence[PendingCall], seconds: float) -> None:
     """Return when all are done, or after `seconds` seconds.
 
@@ -329,49 +317,3 @@ def await_all(answers: Sequence[PendingCall], seconds: float) -> None:
                 answer.result(timeout=min(SLICE, seconds))
             if not answer.done():
                 seconds -= SLICE
-
-
-def unwatched(_: Mapping[str, Any]) -> None:
-    """Ignore progress."""
-
-
-def watch(
-    group: BlockGroup,
-    jobs: Sequence[Job],
-    progress: Progress = unwatched,
-    signals: Sequence[signal.Signals] = (signal.SIGINT,),
-) -> tuple[list[Status], signal.Signals | Exception | None]:
-    """Let every block do its job, until all have ended. Returns their statuses, and the signal that came, or the
-    exception of `progress`, if any.
-
-    `progress` gets the last progress of block 0, and whether a stop was requested, every PATIENCE seconds. If a block
-    fails, the others are aborted. One of `signals`, or an exception of `progress`, stops all after the current step.
-    After an exception `progress` is not called again.
-    """
-    with noted(signals) as came:
-        stopped, ending = False, None
-        raised: Exception | None = None
-        began = time.monotonic()
-        try:
-            statuses = group.start(jobs, PATIENCE)
-        except Lost:  # the others have started and must be aborted
-            statuses = group.status()
-        while True:
-            try:
-                progress({**statuses[0].progress, "stopping": stopped})
-            except Exception as error:
-                raised, progress = error, unwatched
-            states = {status.state for status in statuses}
-            if states <= {"finished", "failed"}:
-                return statuses, next(iter(came), raised)
-            if (came or raised) and not stopped:
-                stopped = True
-                group.stop()
-            if "failed" in states and ending is None:
-                ending = time.monotonic() + END
-                group.abort(f"another block failed: {cause(statuses)}")
-            if ending is not None and time.monotonic() > ending:
-                return statuses, next(iter(came), raised)
-            time.sleep(max(0.0, began + PATIENCE - time.monotonic()))  # if all answered early, and none has ended
-            began = time.monotonic()
-            statuses = group.poll(PATIENCE)

@@ -15,8 +15,9 @@ from typing import Any, cast
 import numpy as np
 
 from taskflow.common.errors import BadInput, Interrupted, RunFailed, TaskflowError
-from taskflow.runtime.cluster.block_group import BlockGroup, cause, watch
+from taskflow.runtime.cluster.block_group import BlockGroup
 from taskflow.runtime.cluster.jobs import Pickled, Ran, call_job, fill_job, indices, profile_job, read_job, run_job
+from taskflow.runtime.cluster.watch import cause, watch
 from taskflow.runtime.machine import Job
 from taskflow.runtime.profile import summarise, write_chrome
 from taskflow.runtime.regions import Box, Partition, difference, whole_number

@@ -124,10 +124,10 @@ def _refused(key: str, value: str, remedy: str) -> BadArgument:
 
 @contextmanager
 def submitted(slurm: Slurm) -> Iterator[Client]:
-    """A client of workers in jobs that are submitted now: waits until all have come, and cancels the jobs on leaving.
+    """A client of workers in jobs that are submitted now, once all have connected. Cancels the jobs on leaving.
 
     Connections are encrypted, with a certificate that lives as long. Raises BadInput where dask-jobqueue or SLURM is
-    missing or SLURM refuses the jobs, RunFailed where a job ends before its workers have come.
+    missing or SLURM refuses the jobs, RunFailed if a job ends before its workers have connected.
     """
     from distributed import Client
 
@@ -143,7 +143,7 @@ def submitted(slurm: Slurm) -> Iterator[Client]:
     ):
         test = _asked("sbatch", "--test-only", text=cluster.job_script())
         if test.returncode:
-            said = _last(test.stderr) or f"sbatch ended with {test.returncode} and said nothing"
+            said = _last(test.stderr) or f"sbatch ended with {test.returncode} and printed nothing"
             raise BadArgument("slurm", None, *_explained(said))
         cluster.scale(jobs=slurm.jobs)
         with Client(cluster, **CLIENT) as client:
@@ -193,7 +193,7 @@ def _cluster(slurm: Slurm, folder: Path, scratch: Path) -> Any:
 
 
 def _wait(cluster: Any, client: Client, slurm: Slurm, folder: Path) -> None:
-    """Return when all workers have come. Raises RunFailed where a job has ended before."""
+    """Return when all workers have connected. Raises RunFailed if a job has ended before."""
     begun = time.monotonic()
     while (come := len(known_workers(client))) < slurm.workers:
         jobs = {job.job_id for job in cluster.workers.values()} - {None}
@@ -205,7 +205,7 @@ def _wait(cluster: Any, client: Client, slurm: Slurm, folder: Path) -> None:
                 jobs_begun, workers_there = f"{running} of {slurm.jobs} jobs", f"{come} of {slurm.workers} workers"
                 slurm.report(f"SLURM: {jobs_begun} have started, {workers_there} have connected")
             if jobs - states.keys():
-                raise RunFailed(f"a job of SLURM ended before its workers had come: {_reason(folder)}")
+                raise RunFailed(f"a SLURM job ended before its workers had connected: {_reason(folder)}")
         elif time.monotonic() > begun + SUBMITTED:
             raise RunFailed(f"SLURM took {len(jobs)} of {slurm.jobs} jobs within {SUBMITTED:g} s")
         time.sleep(POLL)
@@ -226,7 +226,7 @@ def _asked(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
 def _reason(folder: Path) -> str:
     """The last line that a job has written."""
     lines = (_last(path.read_text(errors="replace")) for path in folder.glob("*.err"))
-    return next(filter(None, lines), "it said nothing")
+    return next(filter(None, lines), "it printed nothing")
 
 
 def _last(text: str) -> str:

@@ -28,6 +28,7 @@ from taskflow.runtime.regions import Partition
 
 State = Literal["new", "ready", "running", "finished", "failed"]
 SWITCH = 1e-4  # seconds after which a busy Python thread yields to the event loop, so that status() is answered in time
+OWN_FROZEN = 1000  # Python 3.12 starts with some hundreds of frozen objects; a process that froze its own has more
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def prompt() -> Iterator[None]:
     """Make the process responsive while it hosts blocks: busy threads yield soon, and garbage collection skips imported
     objects, which takes 0.1 s and would delay every block. Objects that others have frozen stay frozen.
     """
-    usual, freeze = sys.getswitchinterval(), not gc.get_freeze_count()
+    usual, freeze = sys.getswitchinterval(), gc.get_freeze_count() < OWN_FROZEN
     sys.setswitchinterval(min(SWITCH, usual))
     if freeze:
         gc.collect()

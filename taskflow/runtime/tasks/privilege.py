@@ -84,7 +84,7 @@ class Privilege:
         Raises TypeError for fewer than two values, and for fields that are foreign, flags, coloured or reduced.
         """
         if not isinstance(values, int) or values < 2:
-            raise TypeError(f"{values!r} is no number of values per cell; give 2 or more")
+            raise TypeError(f"{values!r} is not a number of values per cell; give 2 or more")
         own = self.precision not in (None, "any")
         if self.foreign or own or (self.coloured and not self.swept) or self.reduction:
             raise TypeError("only Read, Write, ReadWrite and Swept take several values per cell")

@@ -22,7 +22,7 @@ from taskflow.geometry import Cylinder, Placed, Shape, Sphere, corners
 from taskflow.geometry.solids.shapes import Pointwise
 from taskflow.runtime.regions import Box, triple
 from taskflow.systems.artificial_compressibility.domain import GHOST, ChartDomain
-from taskflow.systems.bodies.bodies import shape
+from taskflow.systems.bodies.shapes import shape
 
 APERTURE, WALLS, FLUID, OWNER = "aperture", "wall", "fluid", "owner"
 SURFACES = (APERTURE, WALLS, FLUID, OWNER)

@@ -118,7 +118,7 @@ def _reach(outline: np.ndarray, along: np.ndarray, size: float) -> np.ndarray:
     apart = np.abs(outline @ along.T)
     reach = apart.max(axis=0)
     if abs(along[0] @ along[1]) > FLAT or (apart < reach - FLAT * size).all(axis=1).any() or reach.min() < FLAT * size:
-        raise BadInput(f"{PROFILE} is of sides that are rectangles or discs, without holes; {REMEDY}")
+        raise BadInput(f"{PROFILE} requires a side that is a rectangle or a disc, without holes; {REMEDY}")
     return np.asarray(reach)
 
 

@@ -66,10 +66,10 @@ def _keys_of_real_time(
 ) -> Iterator[Problem]:
     if time.steady is None:
         if method.stall != "fail":
-            yield wrong(("method", "stall"), method.stall, "it is of a steady run; omit it, or give time.steady")
+            yield wrong(("method", "stall"), method.stall, "it is for steady runs; omit it, or give time.steady")
         return
     if method.inner is not None:
-        yield wrong(("method", "inner"), method.inner.written(), "it is of real time; omit it, or time.steady")
+        yield wrong(("method", "inner"), method.inner.written(), "it is for unsteady runs; omit it, or time.steady")
     if method.linear is not None and method.linear.lag is not None:
         remedy = "the CFL number triples between the iterations of a steady march; omit it, or time.steady"
         yield wrong(("method", "linear", "lag"), method.linear.lag, remedy)
@@ -124,7 +124,7 @@ def _periods_are_kept(motion: GridMotion, charts: MultiBlockGrid) -> Iterator[Pr
     for axis, period in sorted(turned.items()):
         along = ", ".join(f"{length:.4g}" for length in period)
         remedy = f"the grid is periodic along ({along}), which may not turn; turn it about that alone, or give sides"
-        yield wrong(("motion", "angle", axis), written(getattr(motion.angle, axis)), f"{remedy} in its place")
+        yield wrong(("motion", "angle", axis), written(getattr(motion.angle, axis)), f"{remedy} instead")
 
 
 def _bodies_are_immersed(obstacles: Obstacles, bodies: BodyTreatment) -> Iterator[Problem]:
@@ -210,7 +210,7 @@ def _speed_is_known(
     if method.reference_speed != "auto" or (isinstance(method.compressibility, float) and time.steady is not None):
         return
     if not _starts_by_formulas(initial) or not charts.sides.keys() <= boundaries.sides.keys():
-        return  # who misses a side says it
+        return  # missing sides are reported by other rules
     try:
         speed = reference_speed(placed(charts, motion), boundaries, initial, heat, body)
     except BadInput:

@@ -39,7 +39,7 @@ IN_REAL_TIME = 1e6  # the CFL number of outer iterations
 WITH_THE_GRID = "walls move with the grid; omit velocity"
 CARTESIAN = "it needs a Cartesian grid; omit it"
 BY_FORMULA = 'bodies in charts have a formula; give "box", "sphere", "cylinder" or "implicit"'
-LAYER = "it is of a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
+LAYER = "it requires a Cartesian grid; give a side, or a chart and i, j or k: the number of a layer of its cells"
 UNDAMPED = 'walls of body-fitted grids damp no eddy viscosity; give turbulence.damping = "none"'
 ON_BOXES = (
     "log_law", "table", "phase", "loss", "roughness", "type.vent", "pressure.advected", "pressure.timed",
@@ -264,7 +264,7 @@ class CompressibilityMethod(Method):
             for key in present(values, "damping"):
                 yield wrong(key, values[key], 'upwind fluxes need none; omit it, or give flux = "central"')
             if values.get("limiter") == "van-albada" and reconstruction != "third":
-                yield wrong("limiter", "van-albada", 'it is of reconstruction = "third"; omit one of them')
+                yield wrong("limiter", "van-albada", 'it applies to reconstruction = "third" only; omit one of them')
             if march == "euler" and reconstruction != "first":
                 unstable = f'unstable with reconstruction = "{reconstruction}"'
                 yield wrong("march", march, f'{unstable}; give "first", flux = "central", or another march')
@@ -274,7 +274,7 @@ def _of_the_march(values: Mapping[str, Any]) -> Iterator[Problem]:
     implicit, cfl = values.get("march") == "implicit", values.get("cfl")
     ramp = isinstance(cfl, Mapping | CflRamp)
     if implicit and isinstance(cfl, int | float):
-        yield wrong("cfl", cfl, 'of march = "implicit" it is a table; give { start = 5.0 }, or omit it')
+        yield wrong("cfl", cfl, 'with march = "implicit" it is a table; give { start = 5.0 }, or omit it')
     if implicit and values.get("steps") == "global":
         yield wrong("steps", "global", 'march = "implicit" has steps of each cell; omit it')
     if not implicit and ramp:

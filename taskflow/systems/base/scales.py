@@ -13,7 +13,6 @@ from taskflow.cases import Case
 from taskflow.common.rows import Row
 from taskflow.flow import Quantity
 from taskflow.flow.boundaries.openings import all_conditions
-from taskflow.flow.boundaries.vent import Vent
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.model import VELOCITY
@@ -90,17 +89,16 @@ def _speeds(sim: PartitionedCase, model: FlowModel, inflows: Inflows) -> list[np
 
 def _heat(sim: PartitionedCase, model: FlowModel, inflows: Inflows, heat: Quantity) -> Scale:
     case, grid = sim.case, sim.grid
-    walls = [side for _, side in all_conditions(model.boundaries) if side.solid]
-    outside = [side.outside for _, side in all_conditions(model.boundaries) if isinstance(side, Vent)]
-    temperatures = [case.heat.reference if case.heat else 0.0, *(side.temperature or 0.0 for side in walls)]
-    temperatures += [*outside, *(side.outside_temperature for side in walls)]
+    sides = [side for _, side in all_conditions(model.boundaries)]
+    temperatures = [case.heat.reference if case.heat else 0.0]
+    temperatures += [number for side in sides for number in (side.temperature or 0.0, side.outside_temperature)]
     temperatures += [body.temperature or 0.0 for body in case.obstacles]
     for key, profiles in inflows.profiles.items():
         times = times_of(case) if "T" in profiles else ()
         temperatures += [float(np.abs(inflows.all_at(key, "T", time)).max()) for time in times]
     slopes = zip(model.driving.gradient, grid.lengths, strict=True)
     departure = sum(abs(slope) * length for slope, length in slopes)
-    return Scale(max(map(abs, temperatures)) + departure, _gain(heat, [side.heat_flux for side in walls], grid))
+    return Scale(max(map(abs, temperatures)) + departure, _gain(heat, [side.heat_flux for side in sides], grid))
 
 
 def _passive(quantity: Quantity, grid: StaggeredGrid) -> Scale:

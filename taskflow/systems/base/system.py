@@ -21,8 +21,8 @@ from taskflow.common.caching import cached_property
 from taskflow.common.rows import Row
 from taskflow.flow.measures.derived import Derived
 from taskflow.flow.measures.energy_budget import EnergyBudget
-from taskflow.flow.measures.isosurface import Isosurface, ValueSurface
 from taskflow.flow.measures.steadiness import Steadiness
+from taskflow.flow.measures.surfaces import Isosurface, ValueSurface
 from taskflow.flow.model import Model
 from taskflow.flow.stability import NO_EDDIES
 from taskflow.flow.time.schemes import ADAMS_BASHFORTH, USUAL_CFL, DiffusiveRates

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
 from taskflow.cases import Case
 from taskflow.cases.tables.body_openings import body_face
-from taskflow.cases.tables.grid import GridTable
-from taskflow.cases.tables.obstacles import ShapeTable
 from taskflow.common.caching import cached_property
-from taskflow.common.errors import named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
 from taskflow.flow.boundaries.box_side import boxes_on
 from taskflow.flow.model import VELOCITY
 from taskflow.geometry import (
-    Coordinates,
-    Cuboid,
-    Cylinder,
     ImplicitShape,
-    Range,
     Shape,
-    Sphere,
-    range_over,
-    read_heights,
-    read_surface,
 )
 from taskflow.runtime.regions import Box, hull, triple
 from taskflow.systems.bodies.images import continued, is_over, over_sides
@@ -38,6 +26,7 @@ from taskflow.systems.bodies.immersed_masks import ImmersedMasks
 from taskflow.systems.bodies.inertia import BodyForce, MovingBody, RigidMass
 from taskflow.systems.bodies.masks import BodyOpening, Masks
 from taskflow.systems.bodies.moving import REACH, MovingBodies
+from taskflow.systems.bodies.shapes import shapes
 from taskflow.systems.bodies.solids import Solids, bounded
 from taskflow.systems.bodies.volumes import Volumes, volumes
 
@@ -261,48 +250,3 @@ class Bodies:
         lo = triple(0 if all_of_it else n for all_of_it, n in zip(round_trip, grown.lo, strict=True))
         hi = triple(n if all_of_it else m for all_of_it, n, m in zip(round_trip, domain.hi, grown.hi, strict=True))
         return Box(lo, hi) & domain
-
-
-def shapes(case: Case) -> tuple[Shape, ...]:
-    """Return the bodies of a case, read from their files. Raises BadInput if one is invalid."""
-    read = []
-    for number, obstacle in enumerate(case.obstacles, start=1):
-        with named(f"obstacles[{number}]"):
-            read.append(shape(obstacle.type, obstacle, case.grid, f"obstacles[{number}].inside"))
-    return tuple(read)
-
-
-@dataclass(frozen=True)
-class InsideFormula:
-    """The formula of an implicit shape, with its key for errors, because it is evaluated long after reading."""
-
-    formula: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-    key: str
-
-    def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        with named(self.key):
-            return self.formula(x, y, z)
-
-    def range_over(self, low: Coordinates, high: Coordinates) -> Range:
-        """Return bounds of the formula in boxes between corners, nan where nothing is known."""
-        return range_over(self.formula, low, high)
-
-
-def shape(kind: str, table: ShapeTable, grid: GridTable, inside: str = "inside") -> Shape:
-    """Return the shape of a table. Height maps without an extent cover the domain. Errors name `inside` or the file."""
-    match kind:
-        case "box":
-            return Cuboid(table.low or ORIGIN, table.high or ORIGIN)
-        case "sphere":
-            return Sphere(table.centre or ORIGIN, table.radius or 0.0)
-        case "cylinder":
-            axis = "xyz".index(table.axis or "z")
-            return Cylinder(table.centre or ORIGIN, table.radius or 0.0, axis, table.length or math.inf)
-        case "implicit":
-            assert table.inside is not None
-            return ImplicitShape(InsideFormula(table.inside, inside))
-        case "surface":
-            return read_surface(Path(table.file or ""), table.scale or 1.0, table.shift or ORIGIN)
-    (x, y, _), (length_x, length_y, _) = grid.origin, grid.lengths
-    extent = table.extent or (x, x + length_x, y, y + length_y)
-    return read_heights(Path(table.file or ""), extent, table.variable, table.interpolation == "nearest")

@@ -80,7 +80,7 @@ class BodyPaths(ABC):
                 raise BadInput(
                     f"time.step = {step:g}: at time {time:g} the surface of a body moves {moved:.3g} {self.unit} in it,"
                     f" of which {self.farthest:g} are allowed; give one of {self.longest(time, step):.3g} or less, or"
-                    " time.cfl in its place"
+                    " time.cfl instead"
                 )
 
     def longest(self, time: float, dt: float) -> float:

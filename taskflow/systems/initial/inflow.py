@@ -144,8 +144,7 @@ class Inflows:
         flows = [self._flow(time) for time in times]
         largest = max(speed for _, speed in flows) * self.grid.constants.unevenness
         bound = FINEST * 2.0 ** ceil(log2(largest)) if largest > 0 else FINEST
-        names = (f"outflow_speed{ending}" for ending in self.openings.scheme.endings)
-        return {**dict(zip(names, (mean for mean, _ in flows), strict=True)), "sum_bound": bound}
+        return {**dict(zip(self.openings.speeds, (mean for mean, _ in flows), strict=True)), "sum_bound": bound}
 
     def inward(self, key: str, time: float) -> list[np.ndarray]:
         """Return the inward normal velocities in each box of an inflow, as in its fields, in double precision."""

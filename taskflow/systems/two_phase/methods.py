@@ -10,8 +10,7 @@ import numpy as np
 
 from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.grid import Grid, StaggeredGrid
-from taskflow.flow.measures.isosurface import Surface, ValueSurface
-from taskflow.flow.measures.plane_surface import PlaneSurface
+from taskflow.flow.measures.surfaces import PlaneSurface, Surface, ValueSurface
 from taskflow.flow.models.two_phase.convection import SCHEMES
 from taskflow.flow.models.two_phase.interface import InterfaceMethod
 from taskflow.flow.models.two_phase.level_set import LevelSet

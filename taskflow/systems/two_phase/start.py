@@ -22,8 +22,8 @@ from taskflow.flow.grid import Grid
 from taskflow.flow.operators.phases import Phases
 from taskflow.geometry import ClosedSurface, Composition, Distance, Pointwise, SurfaceDistance
 from taskflow.runtime.regions import triple
-from taskflow.systems.bodies.bodies import shape
 from taskflow.systems.bodies.images import is_over
+from taskflow.systems.bodies.shapes import shape
 
 REACH = 3  # spacings up to which distances to triangles are computed: the first iterations extend them
 FARTHEST = 1e50  # where a corner of a triangle may be: squares of its areas are finite
@@ -72,7 +72,7 @@ def _outline(table: PhaseShape, grid: GridTable, inside: str) -> Distance:
         if high <= start or low >= end or max(-low, high) > FARTHEST:
             raise BadInput(
                 f"{table.file}: its triangles go from {low:g} to {high:g} along {axis}, and the domain from {start:g}"
-                f" to {end:g}; give a scale or a shift by which they are in it"
+                f" to {end:g}; give a scale or a shift that places them inside"
             )
     return SurfaceDistance(outline, REACH * max(a / n for a, n in zip(grid.lengths, grid.cells, strict=True)))
 

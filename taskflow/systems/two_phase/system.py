@@ -17,8 +17,8 @@ from taskflow.common.caching import cached_property
 from taskflow.common.errors import named
 from taskflow.common.rows import Row, details, labelled
 from taskflow.flow import Fluid
-from taskflow.flow.measures.isosurface import Isosurface, Surface
 from taskflow.flow.measures.phases import PhaseIntegrals, PhaseMonitor
+from taskflow.flow.measures.surfaces import Isosurface, Surface
 from taskflow.flow.models.two_phase.momentum import PhaseObstacles
 from taskflow.flow.models.two_phase.two_phase import TwoPhase
 from taskflow.flow.operators.phases import Phases
@@ -37,6 +37,7 @@ from taskflow.systems.two_phase.droplets import phase_record
 from taskflow.systems.two_phase.methods import METHODS, CapturingMethod, InitialShares, surface_on
 from taskflow.systems.two_phase.pressure import choice, projecting, solver, words
 from taskflow.systems.two_phase.removal import SmallParts, removed
+from taskflow.systems.two_phase.rules import RULES
 from taskflow.systems.two_phase.start import (
     FEWER,
     InitialPhases,
@@ -64,6 +65,7 @@ WORDS = {
     "phi": "distance to the interface, positive in phase 1",
     "kappa": "curvature of the interface, positive around a droplet of phase 1",
 }
+TwoPhaseTable.rules = RULES
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,15 +10,23 @@ import pytest
 from taskflow.flow.bodies.forces import ForceTarget
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.inflow import Beyond, enter_level_set
-from taskflow.flow.boundaries.outflow import correct_outlet, opening
+from taskflow.flow.boundaries.opening import correct_outlet, opening
 from taskflow.flow.grid import on_face
-from taskflow.flow.measures.isosurface import isosurface_area
 from taskflow.flow.measures.phases import energy_of_phases, phase_end, phase_sums
+from taskflow.flow.measures.surfaces import isosurface_area
 from taskflow.flow.models.two_phase import level_set as ls
 from taskflow.flow.models.two_phase import momentum as mo
 from taskflow.flow.models.two_phase.bodies import extend_into_bodies
+from taskflow.flow.models.two_phase.curvature import feet_missed
 from taskflow.flow.models.two_phase.momentum import force_of_phases
 from taskflow.flow.models.two_phase.openings import pass_volume
+from taskflow.flow.models.two_phase.volume import (
+    kept_shift,
+    settle_volume,
+    shift_level_set,
+    volume_of,
+    volume_of_shifted,
+)
 from taskflow.flow.operators.rates import exact_total
 from taskflow.runtime.regions import Box
 from taskflow.runtime.tasks import Task, frame, reduced
@@ -124,7 +132,7 @@ def test_the_volume_and_the_shift_that_keeps_it(bodies, real, device):
     fluid, phi = near(numbers) == 0, hand.values("phi").astype("f8")
     keep(hand, 0.6 * fluid.sum())
     width, shift, sums = float(np.dtype(real).type(BAND.width)), 0.0, []
-    for task, name in ((ls.volume_of, "first"), (ls.volume_of_shifted, "second")):
+    for task, name in ((volume_of, "first"), (volume_of_shifted, "second")):
         moved = (phi + shift)[fluid] / width
         share, slope = reference.step(moved).sum(), reference.step_slope(moved).sum() / width
         sums.append((share, slope))
@@ -132,13 +140,13 @@ def test_the_volume_and_the_shift_that_keeps_it(bodies, real, device):
         limits = {"most": 1e3} if name == "second" else {}
         hand.run(hand.launch(task_with(task, bodies=bodies), {"band": BAND, "volume": name, **limits}))
         assert reduced(hand.scalars, name) == pytest.approx(sums[-1], rel=1e-12)
-    shift = ls.kept_shift(*sums, 0.6 * fluid.sum())
-    hand.run(hand.launch(ls.shift_level_set, {"band": BAND, "most": 1e3}))
+    shift = kept_shift(*sums, 0.6 * fluid.sum())
+    hand.run(hand.launch(shift_level_set, {"band": BAND, "most": 1e3}))
     hand.assert_agrees("phi", phi + shift)
     hand.assert_agrees("f", reference.step(hand.values("phi").astype("f8") / BAND.width))
     for most, settled in ((1e3, 0.6 * fluid.sum()), (1e-6, hand.values("f").astype("f8")[fluid].sum())):
         about = {"grid": hand.staggered.constants, "most": most}
-        hand.run(hand.launch(task_with(ls.settle_volume, bodies=bodies), about))
+        hand.run(hand.launch(task_with(settle_volume, bodies=bodies), about))
         assert reduced(hand.scalars, "volume")[0] == pytest.approx(settled, rel=1e-12)
 
 
@@ -151,7 +159,7 @@ def test_the_number_of_cells_without_a_curvature(bodies, walls, width, foot, rea
     missed = reference.feet_missed(hand.fields["phi"].astype("f8"), spacing(CELLS), width, foot)
     blind(hand, "phi")
     band, grid = replace(BAND, width=width, foot=foot), hand.staggered.constants
-    hand.run(hand.launch(task_with(ls.feet_missed, bodies=bodies), {"band": band, "grid": grid}))
+    hand.run(hand.launch(task_with(feet_missed, bodies=bodies), {"band": band, "grid": grid}))
     assert hand.scalars["failed"] == (missed & (near(numbers) == 0)).sum()
     assert 0 < hand.scalars["failed"] < (hand.values("phi") < width).sum() / 2
 

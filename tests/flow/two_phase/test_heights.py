@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.models.two_phase.heights import curvature_missed, curvature_of_planes
+from taskflow.flow.models.two_phase.curvature import curvature_missed, curvature_of_planes
 from taskflow.systems.two_phase.shares import shares
 from tests.flow.byhand import ByHand, variant
 from tests.reference import volume_of_fluid as reference

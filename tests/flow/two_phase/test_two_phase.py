@@ -11,8 +11,10 @@ from taskflow.flow.measures.phases import PhaseIntegrals, energy_of_phases
 from taskflow.flow.models.two_phase import level_set as ls
 from taskflow.flow.models.two_phase import momentum as mo
 from taskflow.flow.models.two_phase.convection import MassFluxes
+from taskflow.flow.models.two_phase.curvature import curvature_at_foot, fall_to_foot
 from taskflow.flow.models.two_phase.level_set import STAGES
 from taskflow.flow.models.two_phase.openings import Band, LeaningBand
+from taskflow.flow.models.two_phase.volume import kept_shift, volume_fraction
 from taskflow.flow.operators.phases import Phases
 from taskflow.runtime.tasks import reduced
 from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand
@@ -112,7 +114,7 @@ def test_a_first_distance(cells, walls, real, device, leaning):
 def test_shares_and_their_slope(real, device):
     hand = ByHand((5, 4, 3), real=real, **device).fill(("phi", "f"))
     band = Band(0.4, 1, 1, 1, 1, 1, 1)
-    hand.run(hand.launch(ls.volume_fraction, {"band": band}))
+    hand.run(hand.launch(volume_fraction, {"band": band}))
     hand.assert_agrees("f", reference.step(hand.values("phi").astype("f8") / band.width))
 
 
@@ -123,11 +125,11 @@ def test_the_shift_that_keeps_a_volume_is_of_the_sixth_order():
         begun = 1 + grown  # the radius, to become 1
         moved = begun - (begun**3 - 1) / 3 / begun**2
         first, second = ((r**3 / 3, r**2) for r in (begun, moved))
-        rests.append(abs(ls.kept_shift(first, second, 1 / 3) + grown))
+        rests.append(abs(kept_shift(first, second, 1 / 3) + grown))
     assert rests[1] < 1e-7
     assert np.log2(rests[0] / rests[1]) > 5.5
-    assert ls.kept_shift((2.0, 1.0), (2.0, 1.0), 2.0) == 0.0
-    assert ls.kept_shift((2.0, 0.0), (2.0, 0.0), 3.0) == 0.0
+    assert kept_shift((2.0, 1.0), (2.0, 1.0), 2.0) == 0.0
+    assert kept_shift((2.0, 0.0), (2.0, 0.0), 3.0) == 0.0
 
 
 @RANDOM
@@ -138,7 +140,7 @@ def test_curvature(cells, walls, real, device):
     bent = reference.surrounded(reference.curvature(phi, h, band.curvature, band.most), walls)
     at_foot = reference.curvature_at_foot(bent, phi, h, band.foot)
     blind(hand, "phi")
-    hand.run(hand.launch(ls.curvature_at_foot, {"grid": hand.staggered.constants, "band": band}))
+    hand.run(hand.launch(curvature_at_foot, {"grid": hand.staggered.constants, "band": band}))
     scale = max(1.0, float(abs(bent).max()))
     np.testing.assert_allclose(hand.values("kappa"), at_foot, rtol=0, atol=50 * hand.tolerance * scale)
 
@@ -151,7 +153,7 @@ def test_the_fall_to_the_interface(cells, walls, real, device, leaning):
     phi = hand.fields["phi"].astype("f8")
     expected = reference.fall_to_foot(phi, h, band.foot, PHASES.gravity, walls)
     blind(hand, "phi")
-    hand.run(hand.launch(ls.fall_to_foot, {"grid": hand.staggered.constants, "band": band, "phases": PHASES}))
+    hand.run(hand.launch(fall_to_foot, {"grid": hand.staggered.constants, "band": band, "phases": PHASES}))
     found, known = hand.values("fall"), np.isfinite(expected)
     np.testing.assert_array_equal(np.isfinite(found), known)
     scale = max(1.0, float(abs(expected[known]).max()))

@@ -103,7 +103,7 @@ def test_all_bad_lines_are_told_at_once(read):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (["no", "numbers"], "there is no number of blocks after the header; give a neutral map file"),
+        (["no", "numbers"], "the number of blocks is missing after the header; give a neutral map file"),
         (["3", "1 5 7 6"], "line 1: 3 blocks, and the grid has 2; give the map of this grid"),
         (["2", "1 5 7 6", "2 5 7 7"], "line 3: '2 5 7 7', and block 2 has 5 x 7 x 6 vertices; give '2 5 7 6'"),
         (["2", "1 5 7 6"], "and block 2 has 5 x 7 x 6 vertices"),

@@ -7,7 +7,8 @@ import pytest
 
 from taskflow.common.errors import BadInput, ChannelError, Lost
 from taskflow.runtime.cluster import BlockGroup
-from taskflow.runtime.cluster.block_group import CALL, LONG, PATIENCE, SLICE, by_host, watch
+from taskflow.runtime.cluster.block_group import CALL, LONG, SLICE, by_host
+from taskflow.runtime.cluster.watch import PATIENCE, watch
 from taskflow.runtime.host.heartbeat import SILENCE
 from taskflow.runtime.machine import Status
 from taskflow.runtime.machine.channel import Address

@@ -15,7 +15,8 @@ from distributed import Actor, Client, Scheduler, SpecCluster, Worker
 
 from taskflow.common.errors import RunFailed
 from taskflow.runtime.cluster import BlockGroup, block_group, cause, embedded
-from taskflow.runtime.cluster.block_group import by_host, watch
+from taskflow.runtime.cluster.block_group import by_host
+from taskflow.runtime.cluster.watch import watch
 from taskflow.runtime.host import Heartbeats, survey
 from taskflow.runtime.machine import Mapper, Plan
 from taskflow.runtime.machine.channel import DaskHome

@@ -28,10 +28,13 @@ def test_workers_do_not_import_the_script_and_other_processes_do(monkeypatch):
     monkeypatch.setattr(main, "__file__", "script.py", raising=False)
     monkeypatch.setattr(main, "__spec__", None)
     usual = spawn.get_preparation_data
+    expected, again = usual("SpawnProcess-1"), usual("SpawnProcess-1")
     with scriptless:
         assert "init_main_from_path" not in spawn.get_preparation_data("Dask Worker process (from Nanny)")
-        assert spawn.get_preparation_data("SpawnProcess-1") == usual("SpawnProcess-1")
-        assert "init_main_from_path" in usual("SpawnProcess-1")
+        given = spawn.get_preparation_data("SpawnProcess-1")
+        assert given.keys() == expected.keys()
+        assert all(given[key] == expected[key] or again[key] != expected[key] for key in given)  # new in each call
+        assert "init_main_from_path" in given
     assert spawn.get_preparation_data is usual
 
 

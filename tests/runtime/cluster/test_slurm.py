@@ -53,7 +53,7 @@ def test_where_there_is_no_slurm(monkeypatch):
     ("allocation failure: Invalid account or account/partition combination specified", "give account=NAME"),
     ("allocation failure: Requested node configuration is not available", "ask for fewer gpus, cores or per-node"),
     ("allocation failure: Requested time limit is invalid (missing or exceeds some limit)", "give a shorter time="),
-    ("", "sbatch ended with 3 and said nothing; ask for something else"),
+    ("", "sbatch ended with 3 and printed nothing; ask for something else"),
     ("something new", "something new; ask for something else"),
 ])  # fmt: skip
 def test_what_sbatch_says_is_told_with_its_remedy(said, words, tmp_path, monkeypatch):

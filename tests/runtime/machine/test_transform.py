@@ -1,6 +1,10 @@
 """Transforms of planes against sums written out, from and to arrays with ghost layers, in place, on CPUs and GPUs."""
 
+import ctypes
 import platform
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -20,6 +24,7 @@ from taskflow.runtime.machine.kernel.transform import (
 )
 from taskflow.runtime.regions import Partition, region
 from taskflow.runtime.tasks import Read, Write, task
+from tests.runtime.machine.played_gpu import GpuArray
 
 KINDS = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
 SHAPES = [(5, 6, 8), (4, 7, 9), (3, 1, 4), (2, 5, 1), (1, 1, 1), (2, 11, 13), (3, 64, 32)]
@@ -268,3 +273,89 @@ def test_loops_of_numpy_have_the_bits_of_scipy(shape, precision, monkeypatch):
     inverse(device, lane, spectrum, values, cells=shape[2])()
     rows = ifft(modes, axis=1, norm="forward") if shape[1] > 1 else modes
     np.testing.assert_array_equal(values, irfft(rows, shape[2], axis=2, norm="forward"))
+
+
+class Kind(NamedTuple):
+    """A kind of transform, with the precision in which it is played."""
+
+    back: bool
+    real: str
+    modes: str
+    wide: str
+
+
+class Plan:
+    """A plan of cuFFT, played: planes of reals and of modes at the strides that it was made with."""
+
+    def __init__(self, shape, embed, stride, dist, embed_out, stride_out, dist_out, kind, batch, *more):
+        assert (stride, stride_out, more[:2]) == (1, 1, ("C", 2))
+        self.shape, self.kind, self.batch = shape, kind, batch
+        self.row, self.plane, self.row_out, self.plane_out = embed[1], dist, embed_out[1], dist_out
+        assert more[2] == (shape[1] if kind.back else shape[1] // 2 + 1)
+
+    def at(self, array, dtype, length, row, plane):
+        shape, size = (self.batch, self.shape[0], length), np.dtype(dtype).itemsize
+        assert array.data.ptr % np.dtype(self.kind.modes).itemsize == 0, "cuFFT takes no others"
+        whole = ctypes.c_ubyte * (((shape[0] - 1) * plane + (shape[1] - 1) * row + length) * size)
+        numbers = np.frombuffer(whole.from_address(array.data.ptr), dtype)
+        return np.lib.stride_tricks.as_strided(numbers, shape, (plane * size, row * size, size))
+
+    def fft(self, source, target, direction):
+        assert direction == (1 if self.kind.back else -1)
+        (ny, nx), modes = self.shape, self.shape[1] // 2 + 1
+        kinds = (self.kind.modes, modes, self.kind.real, nx) if self.kind.back else (
+            self.kind.real, nx, self.kind.modes, modes)  # fmt: skip
+        read = np.array(self.at(source, *kinds[:2], self.row, self.plane), self.kind.wide)
+        result = np.fft.irfft2(read, (ny, nx)) * nx * ny if self.kind.back else np.fft.rfft2(read)
+        self.at(target, *kinds[2:], self.row_out, self.plane_out)[:] = result
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """A GPU with cuFFT, played, that takes 100 values at once."""
+    cufft = ModuleType("cupy.cuda.cufft")
+    cufft.CUFFT_R2C, cufft.CUFFT_D2Z = Kind(False, "f4", "c8", "f8"), Kind(False, "f8", "c16", "f8")
+    cufft.CUFFT_C2R, cufft.CUFFT_Z2D = Kind(True, "f4", "c8", "c16"), Kind(True, "f8", "c16", "c16")
+    cufft.CUFFT_FORWARD, cufft.CUFFT_INVERSE, cufft.PlanNd = -1, 1, Plan
+    cuda = ModuleType("cupy.cuda")
+    cuda.cufft = cufft
+    for name, module in (("cupy", ModuleType("cupy")), ("cupy.cuda", cuda), ("cupy.cuda.cufft", cufft)):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(transform, "VALUES", 100)
+    monkeypatch.setattr(transform, "copier", lambda device, target, source, lane: lambda: np.copyto(target, source))
+    return SimpleNamespace(kind="gpu"), lanes(cpu())[0]
+
+
+@pytest.mark.parametrize("real", ["f4", "f8"])
+@pytest.mark.parametrize("first", [0, 1, 2], ids=["aligned", "odd", "even"])
+@pytest.mark.parametrize("shape", [(5, 6, 8), (4, 7, 9), (3, 1, 4), (1, 1, 1)])
+def test_plans_of_a_gpu_have_the_places_of_rows_and_planes(shape, first, real, played):
+    """Part by part, from values within ghost layers; those where cuFFT reads none are copied before."""
+    device, lane = played
+    nz, ny, nx = shape
+    values = np.random.default_rng(2).normal(size=shape).astype(real)
+    around = np.full((nz + 2, ny + 2, nx + nx % 2 + 6), 9.0, real).view(GpuArray)
+    inner = around[1:-1, 1:-1, first : first + nx]
+    inner[:] = values
+    spectrum = np.full((nz, ny, width(nx)), 7.0, real).view(GpuArray)
+    forward(device, lane, inner, spectrum)()
+    modes = np.asarray(spectrum).view("c8" if real == "f4" else "c16")
+    assert abs(modes - dft(values)).max() < 16 * np.finfo(real).eps * nx * ny
+    inner[:] = 0.0
+    inverse(device, lane, spectrum, inner, cells=nx)()
+    assert abs(inner / (nx * ny) - values).max() < rounding(values)
+    inner[:] = 9.0
+    assert (np.asarray(around) == 9.0).all(), "nothing is written beyond"
+
+
+def test_rows_of_a_gpu_whose_planes_are_apart(played):
+    """In place: one transform if all rows are equally far apart, else one for each plane."""
+    device, lane = played
+    values = np.random.default_rng(3).normal(size=(3, 4, 10))
+    for rows in (4, 6):
+        whole = np.zeros((3, rows, width(10))).view(GpuArray)
+        inner = whole[:, :4]
+        inner[:, :, :10] = values
+        forward_rows(device, lane, inner, cells=10)()
+        expected = np.fft.rfft(values)
+        assert abs(np.ascontiguousarray(inner).view("c16") - expected).max() < 1e-13

@@ -149,7 +149,7 @@ def test_what_is_wrong_is_told():
     with pytest.raises(ValueError, match="field 'a': values = 0; give an integer, 1 or more"):
         Field("a", values=0)
     for wrong in (1, 2.0, "3"):
-        with pytest.raises(TypeError, match="is no number of values per cell; give 2 or more"):
+        with pytest.raises(TypeError, match="is not a number of values per cell; give 2 or more"):
             Read * wrong
     with pytest.raises(TypeError, match="only Read, Write, ReadWrite and Swept take several values"):
         tf.Foreign * 3

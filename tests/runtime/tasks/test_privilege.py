@@ -59,8 +59,8 @@ def test_what_is_no_stencil(stencil):
 
 @pytest.mark.parametrize(("declare", "message"), [
     (lambda: Read[anywhere(1)], r"anywhere\(w\): only a Foreign field can be read anywhere in the block"),
-    (lambda: Read * 1, "1 is no number of values per cell; give 2 or more"),
-    (lambda: Read * 2.5, "2.5 is no number of values per cell; give 2 or more"),
+    (lambda: Read * 1, "1 is not a number of values per cell; give 2 or more"),
+    (lambda: Read * 2.5, "2.5 is not a number of values per cell; give 2 or more"),
     (lambda: Foreign * 2, "only Read, Write, ReadWrite and Swept take several values per cell"),
     (lambda: MAX * 2, "only Read, Write, ReadWrite and Swept take several values per cell"),
     (lambda: Foreign.any, "only Read, Write, ReadWrite, Coloured and Swept take fields of any precision"),

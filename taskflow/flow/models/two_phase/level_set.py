@@ -15,8 +15,7 @@ omega^2 dt / 4. With zero, a droplet a thousand times denser than its surroundin
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -26,7 +25,16 @@ from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.two_phase.bodies import extended_into_bodies
 from taskflow.flow.models.two_phase.convection import MASS_FLUXES, Convection
+from taskflow.flow.models.two_phase.curvature import curvature_at_foot, fall_to_foot, feet_missed
 from taskflow.flow.models.two_phase.openings import LAYERS, Band, InterfaceOpenings
+from taskflow.flow.models.two_phase.volume import (
+    kept_shift,
+    settle_volume,
+    shift_level_set,
+    volume_fraction,
+    volume_of,
+    volume_of_shifted,
+)
 from taskflow.flow.models.two_phase.walls import ShareGhosts
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total
@@ -35,13 +43,9 @@ from taskflow.runtime.tasks import (
     Components,
     Launch,
     Read,
-    ReadByte,
-    ReadWrite,
-    Reduce,
     Roles,
     Scalar,
     Write,
-    box,
     frame,
     reduced,
     task,
@@ -84,89 +88,6 @@ def reinitialise(d: Read[3], phi: Read[1], d_new: Write, *, grid: Grid, band: Ba
 def nearly_distance(phi: Read[1], d: Write, *, grid: Grid, band: Band) -> None:
     """d = phi / |grad phi|, with the steeper one-sided difference along each axis (G. Russo, P. Smereka 2000, J.
     Comput. Phys. 163, 51): the distance near the interface, to first order. d = phi if the gradient is 0.
-    """
-
-
-@task(kernel=TEXTS / "volume.cu")
-def volume_fraction(phi: Read, f: Write, *, band: Band) -> None:
-    """f = H(phi / width), H(x) = (1 + x + sin(pi x) / pi) / 2 for |x| < 1 (M. Sussman, P. Smereka, S. Osher 1994)."""
-
-
-@task(kernel=TEXTS / "volume.cu")
-def volume_of(phi: Read, solid: ReadByte | None, *, volume: Reduce["exact sum", 2], band: Band) -> None:
-    """volume = sums over the cells of fluid of H(phi / width) and of its derivative by phi."""
-
-
-@task(kernel=TEXTS / "volume.cu")
-def volume_of_shifted(
-    phi: Read, solid: ReadByte | None,
-    *, volume: Reduce["exact sum", 2], first: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band,
-    most: float,
-) -> None:  # fmt: skip
-    """`volume_of` phi + shift, shift = (kept - first[0]) / first[1]: a step of Newton's method, by `most` at most."""
-
-
-@task(kernel=TEXTS / "volume.cu")
-def settle_volume(
-    f: Read, solid: ReadByte | None,
-    *, volume: Reduce["exact sum"], first: Scalar["exact sum", 2], second: Scalar["exact sum", 2],
-    kept: Scalar["exact sum"], grid: Grid, most: float,
-) -> None:  # fmt: skip
-    """volume = kept or, if a step was larger than `most` or nothing is left to be shifted, the sum of f: the rest then
-    counts as outflow.
-    """
-
-
-@task(kernel=TEXTS / "volume.cu")
-def shift_level_set(
-    phi: ReadWrite, f: Write,
-    *, first: Scalar["exact sum", 2], second: Scalar["exact sum", 2], kept: Scalar["exact sum"], band: Band,
-    most: float,
-) -> None:  # fmt: skip
-    """phi = phi + shift, f = H(phi / width), with the shift `kept_shift` from both volumes and their derivatives:
-    `first` at shift 0, `second` after one Newton step.
-    """
-
-
-def kept_shift(first: Sequence[float], second: Sequence[float], kept: float, most: float = math.inf) -> float:
-    """Return the shift of phi that keeps its volume: two Newton steps, each by `most` at most, and, if smaller than the
-    second, the correction by inverse Hermite interpolation.
-
-    `first` and `second` are volume and derivative at shift 0 and after one Newton step. The interpolant is the cubic of
-    the shift as a function of volume through both values and slopes.
-    """
-    (volume, slope), (volume_2, slope_2) = first, second
-    once = max(-most, min(most, (kept - volume) / slope)) if slope > 0 else 0.0
-    twice = max(-most, min(most, (kept - volume_2) / slope_2)) if slope_2 > 0 else 0.0
-    moved = volume_2 - volume
-    if slope_2 <= 0 or moved == 0:
-        return once + twice
-    before, behind = (once / moved - 1 / slope) / moved, (1 / slope_2 - once / moved) / moved
-    more = (kept - volume_2) ** 2 * (behind + (kept - volume) * (behind - before) / moved)
-    return once + twice + (more if abs(more) < abs(twice) else 0.0)
-
-
-@task(kernel=TEXTS / "curvature.cu")
-def curvature_at_foot(phi: Read[box(3)], kappa: Write, *, grid: Grid, band: Band) -> None:
-    """kappa = -div(grad(phi) / |grad(phi)|) at x - phi grad(phi) / |grad(phi)|^2, interpolated linearly between cell
-    centres up to two cells away, in cells near the interface; 0 elsewhere.
-    """
-
-
-@task(kernel=TEXTS / "fall.cu")
-def fall_to_foot(phi: Read[box(3)], fall: Write, *, grid: Grid, band: Band, phases: Phases) -> None:
-    """fall = g.(x - foot) in the centres of cells with |phi| < band.foot, infinite in others.
-
-    x - foot = (phi + phi_1) grad(phi) / |grad(phi)|^2 is two steps of Newton's method, with phi_1 interpolated linearly
-    where the first step ends, up to three cells away along each axis.
-    """
-
-
-@task(kernel=TEXTS / "curvature.cu")
-def feet_missed(phi: Read[1], solid: ReadByte | None, *, failed: Reduce[sum], grid: Grid, band: Band) -> None:
-    """failed = number of fluid cells with varying density, |phi| < width, without a curvature from `curvature_at_foot`:
-    the slope of phi is 0, their foot is more than two cells away along an axis, or they are farther than
-    `band.foot`.
     """
 
 

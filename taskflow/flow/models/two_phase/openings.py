@@ -12,8 +12,8 @@ from taskflow.flow.boundaries.boundary import AS_INSIDE, mirror
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import outward
 from taskflow.flow.boundaries.condition import Boundaries, Velocity
+from taskflow.flow.boundaries.opening import Opening, opening
 from taskflow.flow.boundaries.openings import parts
-from taskflow.flow.boundaries.outflow import Opening, opening
 from taskflow.flow.boundaries.sides import entrances, open_sides
 from taskflow.flow.grid import Grid
 from taskflow.flow.kernels import KERNELS

@@ -20,8 +20,8 @@ from typing import Any
 
 from taskflow.flow.boundaries.boundary import beyond
 from taskflow.flow.boundaries.condition import Boundaries
+from taskflow.flow.boundaries.opening import Opening, opening
 from taskflow.flow.boundaries.openings import parts
-from taskflow.flow.boundaries.outflow import Opening, opening
 from taskflow.flow.boundaries.sides import pressure_sides
 from taskflow.flow.boundaries.vent import Loss
 from taskflow.flow.grid import Grid, Vector

@@ -21,7 +21,7 @@ from taskflow.flow.grid import Grid, on_face
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.models.two_phase.bodies import extended_into_bodies
 from taskflow.flow.models.two_phase.convection import MASS, MASS_FLUXES, Convection, along, opened_high, turned
-from taskflow.flow.models.two_phase.heights import curvature_missed, curvature_of_planes
+from taskflow.flow.models.two_phase.curvature import curvature_missed, curvature_of_planes
 from taskflow.flow.models.two_phase.momentum import accelerate
 from taskflow.flow.models.two_phase.openings import LAYERS, InterfaceOpenings
 from taskflow.flow.models.two_phase.sweeps import (

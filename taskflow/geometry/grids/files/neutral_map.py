@@ -103,7 +103,7 @@ def _entries(path: Path, lines: Iterator[MapLine], charts: Sequence[Chart]) -> I
     """Return the lines after the table of blocks. Raises BadGrid if the table does not match the charts."""
     begin = next((line for line in lines if len(line.words) == 1 and COUNT.fullmatch(line.words[0])), None)
     if begin is None:
-        raise BadGrid([BadInput(f"{path}: there is no number of blocks after the header; {REMEDY}")])
+        raise BadGrid([BadInput(f"{path}: the number of blocks is missing after the header; {REMEDY}")])
     count = int(begin.words[0])
     if count != len(charts):
         problem = f"{count} blocks, and the grid has {len(charts)}"

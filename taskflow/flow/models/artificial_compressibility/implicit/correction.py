@@ -42,6 +42,8 @@ class Correction:
 
     sweeps: int = 4
     approximates: ClassVar[bool] = True  # it needs the matrix itself, not the factors alone
+    vectors: ClassVar[int] = 0
+    deep: ClassVar[bool] = False
 
     @property
     def description(self) -> str:

@@ -67,7 +67,7 @@ class ImplicitCompressibility(ImplicitScalars):
         """The present and the next state, a right-hand side, an update, a vector with ghost values, and V / dtau."""
         names = [*self.state, *AFTER, *RIGHT, *UPDATE, *BEFORE, "pseudo"]
         names += self.real.fields(self.state) if self.real else []
-        if isinstance(self.solver, Gmres) and self.solver.deep and not self.mixed_precision:
+        if self.solver.deep and not self.mixed_precision:
             names += [*REST, *(["T_rest"] if self.heat else [])]
         names += eddies.fields(self.turbulence)
         if self.carried:
@@ -98,7 +98,7 @@ class ImplicitCompressibility(ImplicitScalars):
     @property
     def mixed_precision(self) -> bool:
         """True if GMRES vectors are in single precision, and the rest in double."""
-        return isinstance(self.solver, Gmres) and self.double and self.precision == "single"
+        return not self.solver.approximates and self.double and self.precision == "single"
 
     @property
     def marched(self) -> str:
@@ -215,7 +215,7 @@ class ImplicitCompressibility(ImplicitScalars):
             yield scalar.lift(new, T, self.metrics(f), over=self.cells, numbers=self.numbers)
 
     def still_ghosts(self, f: Roles) -> Iterator[Launch]:
-        """With heat: fill T_z with 1, and its ghost cells with what belongs to that by homogeneous conditions."""
+        """With heat: fill T_z with 1, and its ghost cells by the homogeneous conditions."""
         if self.heat:
             yield impose(f.T_z, over=self.cells, value=Value(1.0))
             yield from self.changing_ghosts(f)
@@ -237,7 +237,7 @@ class ImplicitCompressibility(ImplicitScalars):
     @property
     def further(self) -> bool:
         """True if the vectors of GMRES need two fields."""
-        return isinstance(self.solver, Gmres) and self.solver.vectors > PART
+        return self.solver.vectors > PART
 
     def _left(self, f: Roles, age: str) -> Program:
         """Compute -R of the state of an age, and the square of its length; z holds R / V."""

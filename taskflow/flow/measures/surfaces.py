@@ -1,9 +1,9 @@
-"""Area of an isosurface, and the volume that it encloses, of second order.
+"""Areas of surfaces, and the volumes that they enclose: of an isosurface, and of planes in cells.
 
-Marching tetrahedra (A. Doi, A. Koide 1991, IEICE Trans. E74, 214): each box between the centres of eight cells is cut
-into six tetrahedra (H. W. Kuhn 1960, IBM J. Res. Dev. 4, 518), in which the quantity is linear and the surface plane.
-The surface has no gaps and ends on the boundaries of the domain, with their values. The sum is bitwise identical on any
-blocks.
+An isosurface is measured to second order by marching tetrahedra (A. Doi, A. Koide 1991, IEICE Trans. E74, 214): each
+box between the centres of eight cells is cut into six tetrahedra (H. W. Kuhn 1960, IBM J. Res. Dev. 4, 518), in which
+the quantity is linear and the surface plane. The surface has no gaps and ends on the boundaries of the domain, with
+their values. Sums are bitwise identical on any blocks.
 """
 
 import math
@@ -16,7 +16,7 @@ from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.measures.derived import Derived
 from taskflow.runtime.regions import Box, triple
-from taskflow.runtime.tasks import Launch, Read, ReadByte, Reduce, Roles, offsets, reduced, task
+from taskflow.runtime.tasks import Launch, Read, ReadByte, Reduce, Roles, box, offsets, reduced, task
 
 AREA = "isosurface area"
 UPWARD = offsets(x=(0, 1), y=(0, 1), z=(0, 1))
@@ -40,6 +40,22 @@ def volume_above(
     *, both: Reduce["exact sum", 2], grid: Grid, value: float, bound: float,
 ) -> None:  # fmt: skip
     """both = volume with q > `value`, and all of it, between the same centres. `bound` is the volume of a cell."""
+
+
+@task(kernel=KERNELS / "two_phase" / "plane_area.cu")
+def plane_area(
+    f: Read[box(1)], solid: ReadByte | None, *, total: Reduce["exact sum"], grid: Grid, bound: float
+) -> None:
+    """total = area of the planes in the fluid cells that the interface cuts. `bound` is at least a sixteenth of the
+    largest area in a cell. Walls mirror f.
+    """
+
+
+@task(kernel=KERNELS / "two_phase" / "plane_area.cu")
+def volume_of_shares(
+    f: Read, solid: ReadByte | None, *, both: Reduce["exact sum", 2], grid: Grid, bound: float
+) -> None:
+    """both = sums of f V and of V in fluid cells, V being the volume of a cell, at most 16 `bound`."""
 
 
 class Surface(Protocol):
@@ -79,10 +95,20 @@ class ValueSurface:
         yield volume_above(f[self.role], solid, both=name, value=self.value, bound=bound, **where)
 
 
-def _between_centres(grid: StaggeredGrid, over: Box) -> Box:
-    """Return the cells from whose centres boxes begin that cover a box of cells up to adjacent boundaries."""
-    ends = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
-    return over.expand(ends, (0, 0, 0))
+@dataclass(frozen=True)
+class PlaneSurface:
+    """The planes in cells with the share f of phase 1. `read` is the grid for kernels that read shares."""
+
+    read: Grid
+
+    def area(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
+        """Yield the launch for the area in a box of cells, outside of bodies."""
+        bound = max(grid.constants.largest(axis) for axis in range(3)) ** 2
+        yield plane_area(f.f, solid, over=over, total=name, grid=self.read, bound=bound)
+
+    def volume(self, f: Roles, solid: str | None, grid: StaggeredGrid, over: Box, name: str) -> Iterator[Launch]:
+        """Yield the launch for the volumes of phase 1 and of both phases."""
+        yield volume_of_shares(f.f, solid, over=over, both=name, grid=grid.constants, bound=grid.volume)
 
 
 @dataclass(frozen=True)
@@ -102,3 +128,9 @@ class Isosurface:
 
     def numbers(self, scalars: Mapping[str, float]) -> list[float]:
         return [*reduced(scalars, AREA)]
+
+
+def _between_centres(grid: StaggeredGrid, over: Box) -> Box:
+    """Return the cells from whose centres boxes begin that cover a box of cells up to adjacent boundaries."""
+    ends = triple(int(low == 0 and not around) for low, around in zip(over.lo, grid.periodic, strict=True))
+    return over.expand(ends, (0, 0, 0))
