@@ -184,6 +184,12 @@ def by(key: str, rows: Sequence[Result]) -> dict[Any, list[Result]]:
     return groups
 
 
+def spent(row: Result) -> Columns:
+    """Return the columns of energy and cost per cell, "-" if unknown. Rows of published values do not have them."""
+    joules, bought = row.get("joules_per_cell"), row.get("cells_per_dollar")
+    return {"nJ": number(joules and joules * 1e9), "Gcell/$": number(bought and bought / 1e9)}
+
+
 def reached(row: Result) -> Columns:
     """Return the columns of iterations and residual of a solver."""
     return {"iterations": f"{row['iterations']:.4g}", "residual": f"{row['residual']:.1e}"}

@@ -119,7 +119,7 @@ def test_the_largest_is_run(measured, monkeypatch):
 @pytest.mark.slow
 def test_pressure_solvers(measured, here):
     words = ["cavity", "--study", "pressure", "--sizes", "9", "--methods", "all", "--counts", 2, "--decades", 2]
-    told, result = measured(*words, *BRIEF, "--overlap", "none", "--picture", "pressure.svg")
+    told, result = measured(*words, *BRIEF, "--overlap", "none", "--picture", "pressure.svg", "--price", 2)
     assert (here / "pressure.svg").read_text().startswith("<?xml")
     assert "9 x 9 x 9 cells" in told
     for method in METHODS:
@@ -130,6 +130,8 @@ def test_pressure_solvers(measured, here):
         assert [len(alone), len(together)] == ([1, 1] if method == "fft" else [2, 2])
         for rows in (alone, together):
             assert all(row["residual"] <= 10.0**-decade for decade, row in enumerate(rows, 1))
+            for row in rows:
+                assert row["cells_per_dollar"] == pytest.approx(1800 * row["cells_per_second_per_block"])
             assert sorted(row["iterations"] for row in rows) == [row["iterations"] for row in rows]
         if method != "truncated":
             assert [row["iterations"] for row in alone] == [row["iterations"] for row in together]

@@ -48,8 +48,7 @@ UNUSED = {  # the options that a study does not use
     "shares": ("largest", *COMPARING, "price", "picture"),
     "memory": (*COMPARING, "halos", "shapes", "scale", "workers", "picture"),
     "pressure": (
-        "largest", "halos", "shapes", "scale", "workers", "solver", "iterations", "tolerance", "settings", "price",
-        "warm",
+        "largest", "halos", "shapes", "scale", "workers", "solver", "iterations", "tolerance", "settings", "warm",
     ),
 }  # fmt: skip
 SINGLE = "pressure", "shares"  # studies of one overlap
@@ -156,7 +155,7 @@ def cavity(
         one_overlap(conditions, f"the study {study}")
     flow = flowing.flow(settings)
     if study == "pressure":
-        solve = partial(measure_convergence, device, comparing.comparison, growth, conditions)
+        solve = partial(measure_convergence, device, comparing.comparison, growth, conditions, flow.price)
         present("pressure", solve, tables.show_convergence, output, tables.draw_convergence, picture)
     elif study == "shares":
         divide = partial(measure_shares, device, growth, conditions, flow, timing.workers, halos)
