@@ -177,6 +177,7 @@ def heated(
     cells: Annotated[
         str | None, typer.Option(metavar="N|XxYxZ", help="Default: those of the papers, 128x16x128 and 256x16x256.")
     ] = None,
+    settings: Settings = [],  # noqa: B006
     device: Device = "auto",
     runs: Annotated[Path, typer.Option(metavar="DIR", help="Where the runs are written.")] = Path("runs"),
     picture: Picture = None,
@@ -188,7 +189,8 @@ def heated(
     """
     names = chosen("--rayleigh", rayleigh, RAYLEIGH)
     size = cells_of(cells) if cells else None
-    present("heated", partial(measure_heated, names, size, device, runs), show_heated, output, draw_heated, picture)
+    measure = partial(measure_heated, names, size, settings, device, runs)
+    present("heated", measure, show_heated, output, draw_heated, picture)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ COARSEST = 32
 
 
 def measure_heated(
-    names: tuple[str, ...], cells: tuple[int, int, int] | None, requested: str, directory: Path
+    names: tuple[str, ...], cells: tuple[int, int, int] | None, settings: Sequence[str], requested: str, directory: Path
 ) -> Result:
     """Compute a row per Rayleigh number: Nusselt numbers of both walls and T on the centreline of the steady state.
 
@@ -33,7 +34,7 @@ def measure_heated(
     device = choose_device(requested, [here])
     rows = []
     for name in names:
-        case = tf.Case.load(HERE / f"heated_{name}.toml").replace(**{"machine.device": device})
+        case = tf.Case.load(HERE / f"heated_{name}.toml", settings).replace(**{"machine.device": device})
         if cells is not None:
             case = case.replace(**{"grid.cells": list(cells), "grid.lengths": [1.0, cells[1] / cells[0], 1.0]})
         run = _run(case, directory / f"heated_{name}")
@@ -42,10 +43,10 @@ def measure_heated(
 
 
 def _run(case: tf.Case, directory: Path) -> tf.Run:
-    """Compute the steady state on fewer cells first: each grid begins from the state on half the cells, down to about
-    `COARSEST` along x. Explicit steps are four times as long there.
+    """Compute the steady state on fewer cells first, unless the case has an initial state: each grid begins from the
+    state on half the cells, down to about `COARSEST` along x. Explicit steps are four times as long there.
     """
-    if min(case.grid.cells[0], case.grid.cells[2]) >= 2 * COARSEST:
+    if case.initial.source is None and min(case.grid.cells[0], case.grid.cells[2]) >= 2 * COARSEST:
         coarse = case.replace(**{"grid.cells": [max(1, count // 2) for count in case.grid.cells]})
         before = _run(coarse, directory.with_name(f"{directory.name}_{coarse.grid.cells[0]}"))
         case = case.replace(**{"initial.source": str(before.directory)})
