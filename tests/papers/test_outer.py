@@ -35,7 +35,8 @@ def test_one_block_beside_two(start, here):
     gmres, _, correction, _ = rows
     assert correction["products"] == 4
     assert correction["parts"]["solves"]["bytes_per_cell"] == 4 * 576
-    assert gmres["parts"]["solves"]["bytes_per_cell"] == pytest.approx(576 * (gmres["products"] + 1))
+    single = 576 - 48  # the vectors of its solves are in single precision, as the factors are
+    assert gmres["parts"]["solves"]["bytes_per_cell"] == pytest.approx(single * (gmres["products"] + 1))
     (here / "page.md").write_text("<!-- table of outer -->\n\n<!-- end -->\n")
     assert start("docs.performance.report", "bench.json", "-o", "page.md").exit_code == 0
     assert "| cavity | 16 x 16 x 16 | gmres | tiles | 2 | 2 | none |" in (here / "page.md").read_text()
