@@ -21,6 +21,7 @@ from taskflow.terminal.format import say, table
 HERE = Path(__file__).parent
 RAYLEIGH = ("140", "1e5", "2e5")
 COARSEST = 32
+FIELDS = "u", "v", "w", "p", "T"
 
 
 def measure_heated(
@@ -43,14 +44,34 @@ def measure_heated(
 
 
 def _run(case: tf.Case, directory: Path) -> tf.Run:
-    """Compute the steady state on fewer cells first, unless the case has an initial state: each grid begins from the
-    state on half the cells, down to about `COARSEST` along x. Explicit steps are four times as long there.
+    """Compute the steady state on fewer cells first, unless the case has an initial state: on half the cells, a
+    quarter and so on, down to about `COARSEST` along x. Each grid begins from the coarser ones. Explicit steps are four
+    times as long on half the cells.
     """
-    if case.initial.source is None and min(case.grid.cells[0], case.grid.cells[2]) >= 2 * COARSEST:
-        coarse = case.replace(**{"grid.cells": [max(1, count // 2) for count in case.grid.cells]})
-        before = _run(coarse, directory.with_name(f"{directory.name}_{coarse.grid.cells[0]}"))
-        case = case.replace(**{"initial.source": str(before.directory)})
-    return tf.run(case, directory, force=True)
+    cases = [case]
+    while case.initial.source is None and min(cases[0].grid.cells[::2]) >= 2 * COARSEST:
+        cases.insert(0, case.replace(**{"grid.cells": [max(1, count // 2) for count in cases[0].grid.cells]}))
+    states: list[xr.Dataset] = []
+    for one in cases:
+        start = extrapolated(*states[-2:]) if len(states) > 1 else states[-1] if states else one.initial.source
+        where = directory if one is case else directory.with_name(f"{directory.name}_{one.grid.cells[0]}")
+        run = tf.run(one.replace(**{"initial.source": start}), where, force=True)
+        states.append(last_snapshot(run))
+    return run
+
+
+def extrapolated(quarter: xr.Dataset, half: xr.Dataset) -> xr.Dataset:
+    """Return the state on twice the cells of `half` along x and z, from this and that on half of its own cells.
+
+    Its errors of second order are a quarter of those of `half`, as theirs are a quarter of those of `quarter`.
+    """
+    faces = {f"{axis}_f": np.linspace(0.0, 1.0, 2 * half.sizes[f"{axis}_c"] + 1) for axis in "xz"}
+    finer = faces | {f"{name[0]}_c": (at[1:] + at[:-1]) / 2 for name, at in faces.items()}
+    fine, coarse = half[list(FIELDS)].astype(float), quarter[list(FIELDS)].isel(y_c=0, y_f=0, drop=True).astype(float)
+    for name, at in finer.items():  # one after the other: splines along several axes are solved for iteratively
+        cubic: dict[str, Any] = {"method": "cubic", "kwargs": {"fill_value": "extrapolate"}}
+        fine, coarse = (state.interp({name: at}, **cubic) for state in (fine, coarse))
+    return fine + (fine - coarse) / 4
 
 
 def reference(name: str) -> tuple[float, np.ndarray, np.ndarray]:
