@@ -124,9 +124,8 @@ def charted(row: Result) -> str:
 def show_planes(result: Result) -> None:
     """Print the result of `measure_planes`."""
     rows, few, cores = result["results"], result["few"], result["cores"]
-    most = max(row["cells_of_plane"] for row in rows)
     lines = [
-        ("cells", f"of a hyperplane at most {most}"),
+        ("cells", f"of a hyperplane at most {result['largest']}"),
         ("few", f"{few['planes']:.1%} have fewer than {cores}, together {few['cells']:.1%} of all cells"),
     ]
     say(f"{len(rows)} hyperplanes of {'x'.join(map(str, result['cells']))} cells, on {where(result)}", lines)
