@@ -43,7 +43,8 @@ def present(
     show(result)
     for path, write in files.items():
         with writing(path, "choose another file"):
-            typer.echo(f"{write(result, path)}")
+            written = write(result, path)
+        typer.echo(f"{written}")
 
 
 def _write(result: Result, path: Path) -> Path:
