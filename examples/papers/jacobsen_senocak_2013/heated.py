@@ -33,14 +33,14 @@ def measure_heated(
     """
     here = look("this machine")
     device = choose_device(requested, [here])
-    rows = []
+    described, rows = about(here, device, here.cores), []
     for name in names:
         case = tf.Case.load(HERE / f"heated_{name}.toml", settings).replace(**{"machine.device": device})
         if cells is not None:
             case = case.replace(**{"grid.cells": list(cells), "grid.lengths": [1.0, cells[1] / cells[0], 1.0]})
         run = _run(case, directory / f"heated_{name}")
         rows.append({"rayleigh": name, "cells": list(case.grid.cells), **_steady(run, name)})
-    return {**about(here, device, here.cores), "precision": "double", "results": rows}
+    return {**described, "precision": "double", "results": rows}
 
 
 def _run(case: tf.Case, directory: Path) -> tf.Run:
