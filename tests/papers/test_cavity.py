@@ -142,7 +142,7 @@ def test_pressure_solvers(measured, here):
     (["cavity", "--shapes", "4d"], ["--shapes 4d: give one or more of 1d, 2d, 3d, strong"]),
     (["cavity", "--study", "pressure", "--methods", "magic"], ["--methods magic: give one or more of"]),
     (["cavity", "--study", "pressure", "--sizes", "8", "--counts", "1", "--methods", "jacobi,mixed", "--precision",
-      "single"], ["single = True is for fields of double precision"]),
+      "single"], ["--methods mixed: ", "give --precision double"]),
     (["cavity", "--study", "pressure", "--sizes", "a"], ["--sizes a: give numbers of cells"]),
     (["cavity", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
     (["cavity", "--largest"], ["--largest: not used by the study scaling; omit it"]),

@@ -15,6 +15,7 @@ from taskflow.bench.steps import Pressure, check_memory, dollars
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import PassJob, PassTiming, TimingConditions, describe, nothing
 from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
 from taskflow.common.units import plural
 from taskflow.flow import Grid, NavierStokes
 from taskflow.flow.poisson import (
@@ -112,6 +113,10 @@ def measure_convergence(
     rows: list[dict[str, Any]] = []
     with open_team(Request(device, (1, 1, max(counts)))) as team:
         timing, asked = PassTiming(team, conditions), []
+        if timing.precision == "single" and "mixed" in comparison.methods:
+            raise BadInput(
+                "--methods mixed: only its levels are in single precision; give --precision double, or omit it"
+            )
         sizes = comparison.sizes or SIZES[team.device]
         for size, count in product(sizes, counts):
             case = Flow("cavity", Pressure()).of((size, size, size), timing.precision, conditions.channel)

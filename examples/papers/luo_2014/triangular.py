@@ -15,6 +15,7 @@ from examples.papers.measuring import beside_copies, open_here
 from taskflow.bench.steps import dollars
 from taskflow.bench.timing import BESIDE, about
 from taskflow.common.errors import BadInput
+from taskflow.common.units import plural
 from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine import run_threads
@@ -83,7 +84,7 @@ def _run(job: Factors | KrylovSums, device: Device, here: Place) -> list[Timing]
     need = job.partition.nbytes(0) + BESIDE[device.kind]
     if problem := shortage([need], [here], device.kind):
         cells = "x".join(map(str, job.charts.cells))
-        raise BadInput(f"--cells {cells}, {job.charts.count} charts: {problem}; give fewer cells or --charts")
+        raise BadInput(f"--cells {cells}, {plural(job.charts.count, 'chart')}: {problem}; give fewer cells or --charts")
     return run_threads(job.partition, job, device)[0]
 
 
