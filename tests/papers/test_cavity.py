@@ -145,6 +145,8 @@ def test_pressure_solvers(measured, here):
       "single"], ["--methods mixed: ", "give --precision double"]),
     (["cavity", "--study", "pressure", "--sizes", "a"], ["--sizes a: give numbers of cells"]),
     (["cavity", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
+    (["cavity", "--price", "0"], ["'--price': Input should be greater than or equal to 1e-06"]),
+    (["cavity", "--watts", "-1"], ["'--watts': Input should be greater than or equal to 1e-06"]),
     (["cavity", "--largest"], ["--largest: not used by the study scaling; omit it"]),
     (["cavity", "--study", "pressure", "--set", "time.step=1"], ["--set: not used by the study pressure; omit it"]),
     (["cavity", "--study", "pressure", "--overlap", "none,full"], ["--overlap none,full: the study pressure takes"]),
