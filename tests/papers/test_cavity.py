@@ -145,8 +145,6 @@ def test_pressure_solvers(measured, here):
       "single"], ["--methods mixed: ", "give --precision double"]),
     (["cavity", "--study", "pressure", "--sizes", "a"], ["--sizes a: give numbers of cells"]),
     (["cavity", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
-    (["cavity", "--price", "0"], ["'--price': Input should be greater than or equal to 1e-06"]),
-    (["cavity", "--watts", "-1"], ["'--watts': Input should be greater than or equal to 1e-06"]),
     (["cavity", "--largest"], ["--largest: not used by the study scaling; omit it"]),
     (["cavity", "--study", "pressure", "--set", "time.step=1"], ["--set: not used by the study pressure; omit it"]),
     (["cavity", "--study", "pressure", "--overlap", "none,full"], ["--overlap none,full: the study pressure takes"]),
@@ -157,6 +155,13 @@ def test_what_cannot_be_measured_is_refused(start, refused, here, words, said):
     result = start(PAPER, *words, "--device", "cpu")
     refused(result.exit_code, result.stderr, *said)
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("words", [("--price", 0), ("--watts", -1)])
+def test_prices_and_powers_are_positive(start, words):
+    result = start(PAPER, "cavity", *words)
+    assert result.exit_code == 2
+    assert f"'{words[0]}': Input should be greater than or equal to 0.000001" in result.stderr
 
 
 @pytest.mark.parametrize(("cells", "slabs", "coarsest"), [(513, 8, 17), (257, 1, 3), (256, 1, 2), (9, 9, 9)])
