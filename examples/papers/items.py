@@ -48,7 +48,10 @@ class Item:
     gpus : int
         The GPUs that `command` needs.
     here : str
-        Our result. A number in braces is one of `values`: the `key` of the `row` of a result `file`, `times` a factor.
+        Our result. A number in braces is one of `values`: the `key` of the `row` of a result `file`, or of the `whole`
+        file, `times` a factor. With `paper` it is the ratio of that number to ours.
+    picture : str
+        Its file, relative to the root.
     missing : str
         Why it is not reproduced, or which part is not.
     """
@@ -62,6 +65,7 @@ class Item:
     gpus: int = 0
     here: str = ""
     missing: str = ""
+    picture: str = ""
     pages: Sequence[str] = ()
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -73,23 +77,20 @@ class Item:
 
     def ours(self) -> str:
         """Return our result with its numbers, and what is missing."""
-        numbers = {name: value["times"] * _row(value)[value["key"]] for name, value in self._values().items()}
-        text = self.here.format(**numbers)
+        text = self.here.format(**{name: _number(value) for name, value in self.values.items()})
         return ". ".join(part for part in (text, self.missing and f"{LACKS[bool(text)]}: {self.missing}") if part)
 
     def sources(self) -> str:
         """Return machine, date and commit of each result, with a link to it."""
         files = dict.fromkeys(value["file"] for value in self.values.values())
-        return "<br>".join([*map(_source, files), *self.pages])
+        pictures = [f"[picture](../../../{self.picture})"] if self.picture else []
+        return "<br>".join([*map(_source, files), *self.pages, *pictures])
 
     def row(self) -> str:
         """Return the row of the README table."""
         paper = f"{self.paper} (read off the figure)" if self.read == "figure" else self.paper
         command = f"`{self.command}`" if self.command else ""
         return f"| {self.title} | {self.shows} | {paper} | {command} | {self.ours()} | {self.sources()} |\n"
-
-    def _values(self) -> dict[str, dict[str, Any]]:
-        return {name: {"row": {}, "times": 1, **value} for name, value in self.values.items()}
 
 
 def items(folder: Path) -> dict[str, Item]:
@@ -103,12 +104,20 @@ def _result(name: str) -> dict[str, Any]:
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def _row(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _number(value: Mapping[str, Any]) -> float:
+    """Return a number of a result file, in the units of the text."""
+    result = _result(value["file"])
+    found = _flat(result if value.get("whole") else _row(result, value))[value["key"]] * value.get("times", 1)
+    return value["paper"] / found if "paper" in value else found
+
+
+def _row(result: Mapping[str, Any], value: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the only row of a result with these entries. Raises LookupError if there is none, or several."""
-    rows = [row for row in _result(value["file"])["results"] if value["row"].items() <= _plain(row).items()]
+    asked = value.get("row", {})
+    rows = [row for row in result["results"] if asked.items() <= _plain(row).items()]
     if len(rows) != 1:
-        raise LookupError(f"{value['file']}.json: {plural(len(rows), 'row')} with {value['row']}; name one row")
-    return _flat(rows[0])
+        raise LookupError(f"{value['file']}.json: {plural(len(rows), 'row')} with {asked}; name one row")
+    return rows[0]
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from taskflow.bench.timing import TimingConditions
 
 OVERLAPS: tuple[Literal["none", "comm", "full", "auto"], ...] = ("none", "comm", "full", "auto")
+LEAST = 1e-6  # of a price and a power, by which rates are divided
 SHAPES = ("1d", "2d", "3d", "strong")
 Name = TypeVar("Name", bound=str)
 
@@ -65,10 +66,11 @@ Solver = Annotated[str, typer.Option(metavar="NAME", help="Of the pressure, as p
 Tolerance = Annotated[float | None, typer.Option(help="Relative tolerance of the solver, instead of iterations.")]
 Price = Annotated[
     float | None,
-    typer.Option(min=0.0, help="Dollars for an hour of a GPU, or of a block's cores: prints cell-steps per dollar."),
+    typer.Option(min=LEAST, help="Dollars for an hour of a GPU, or of a block's cores: prints cell-steps per dollar."),
 ]
 Watts = Annotated[
-    float | None, typer.Option(min=0.0, help="What all blocks take together, if no driver counts their energy: cores.")
+    float | None,
+    typer.Option(min=LEAST, help="What all blocks take together, if no driver counts their energy: cores."),
 ]
 
 

@@ -43,8 +43,9 @@ class Size:
             raise BadInput(f"--blocks {asked}: named shapes are cut into slabs along z; give the --cells of a block")
         scale, whole = self.scale or SCALE[device], self._whole(blocks[2])
         if any(n % scale for n in whole):
+            cells = " x ".join(map(str, whole))
             raise BadInput(
-                f"--scale {scale}: does not divide the {' x '.join(map(str, whole))} cells of {self.shape!r}"
+                f"--scale {scale}: does not divide the {cells} cells of {self.shape!r}; give 1, 2, 4, 8, ..."
             )
         return triple(n // scale for n in whole)
 

@@ -85,12 +85,13 @@ def costs(
         "bytes_per_cell": spent.nbytes / volume,
         "operations_per_cell": None if spent.operations is None else spent.operations / volume,
         "flops": None if spent.operations is None else spent.operations / row["seconds"],
-        "cells_per_dollar": dollars(row, price),
+        "cells_per_dollar": dollars(row["cells_per_second_per_block"], price),
         "messages": busiest.messages,
         "bytes": busiest.nbytes,
     }
 
 
-def dollars(row: Mapping[str, Any], price: float | None) -> float | None:
-    """Return the cells times steps that a dollar buys at `price` for a device-hour. None: no price is known."""
-    return None if price is None else row["cells_per_second_per_block"] * HOUR / price
+def dollars(rate: float, price: float | None) -> float | None:
+    """Return the cells that a dollar buys, given the cells per second of a device and the price of its hour, if known.
+    """
+    return None if price is None else rate * HOUR / price

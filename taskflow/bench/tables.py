@@ -43,7 +43,8 @@ def present(
     show(result)
     for path, write in files.items():
         with writing(path, "choose another file"):
-            typer.echo(f"{write(result, path)}")
+            written = write(result, path)
+        typer.echo(f"{written}")
 
 
 def _write(result: Result, path: Path) -> Path:
@@ -182,6 +183,12 @@ def by(key: str, rows: Sequence[Result]) -> dict[Any, list[Result]]:
     for row in rows:
         groups.setdefault(times(row[key]) if isinstance(row[key], list) else row[key], []).append(row)
     return groups
+
+
+def spent(row: Result) -> Columns:
+    """Return the columns of energy and cost per cell, "-" if unknown. Rows of published values do not have them."""
+    joules, bought = row.get("joules_per_cell"), row.get("cells_per_dollar")
+    return {"nJ": number(joules and joules * 1e9), "Gcell/$": number(bought and bought / 1e9)}
 
 
 def reached(row: Result) -> Columns:

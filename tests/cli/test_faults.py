@@ -131,7 +131,7 @@ def test_without_restarts_a_loss_ends_the_run(shell, here, report_of, give):
     code, _, err = shell.end(running, ENDS)
     assert code == 1
     assert err.startswith("Error: block ")
-    assert "go on with it: taskflow run cavity/case.toml -o cavity --resume, or resume=True; machine.restarts" in err
+    assert "resume it: taskflow run cavity/case.toml -o cavity --resume, or resume=True; machine.restarts" in err
     assert len(err.splitlines()) == 1
     assert report_of(here / "cavity")["ended"] == "failed"
     last = steps(here)[-1] + 20

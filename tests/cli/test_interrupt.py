@@ -21,7 +21,7 @@ def test_a_run_ends_after_the_step_with_its_state_written(shell, here, give, rep
     code, _, err = shell.end(running)
     assert code == INTERRUPTED, err
     assert err.startswith("interrupted at time ")
-    assert "go on with it: taskflow run cavity/case.toml -o cavity --resume" in err
+    assert "resume it: taskflow run cavity/case.toml -o cavity --resume" in err
     assert len(err.splitlines()) == 1
     report, log = report_of(here / "cavity"), read_log(here / "cavity" / "log.jsonl")
     assert report["ended"] == "interrupted"

@@ -43,7 +43,7 @@ def test_sigterm_is_exit_code_75_and_the_run_goes_on(shell, here, give, report_o
     told = give("info", "cavity").stdout
     assert "stopped at time" in told
     assert str(reached) in told.split("checkpoint", 1)[1].splitlines()[0]
-    steps, told = reached + 30, re.search(r"; go on with it: taskflow (run .*), or resume=True$", err)
+    steps, told = reached + 30, re.search(r"; resume it: taskflow (run .*), or resume=True$", err)
     again = give(*shlex.split(told[1]), "--set", f"time.steps={steps}")
     assert again.exit_code == 0, again.stderr
     assert report_of(here / "cavity")["resumed"]["step"] == reached

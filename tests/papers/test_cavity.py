@@ -119,7 +119,7 @@ def test_the_largest_is_run(measured, monkeypatch):
 @pytest.mark.slow
 def test_pressure_solvers(measured, here):
     words = ["cavity", "--study", "pressure", "--sizes", "9", "--methods", "all", "--counts", 2, "--decades", 2]
-    told, result = measured(*words, *BRIEF, "--overlap", "none", "--picture", "pressure.svg")
+    told, result = measured(*words, *BRIEF, "--overlap", "none", "--picture", "pressure.svg", "--price", 2)
     assert (here / "pressure.svg").read_text().startswith("<?xml")
     assert "9 x 9 x 9 cells" in told
     for method in METHODS:
@@ -130,6 +130,8 @@ def test_pressure_solvers(measured, here):
         assert [len(alone), len(together)] == ([1, 1] if method == "fft" else [2, 2])
         for rows in (alone, together):
             assert all(row["residual"] <= 10.0**-decade for decade, row in enumerate(rows, 1))
+            for row in rows:
+                assert row["cells_per_dollar"] == pytest.approx(1800 * row["cells_per_second_per_block"])
             assert sorted(row["iterations"] for row in rows) == [row["iterations"] for row in rows]
         if method != "truncated":
             assert [row["iterations"] for row in alone] == [row["iterations"] for row in together]
@@ -140,7 +142,7 @@ def test_pressure_solvers(measured, here):
     (["cavity", "--shapes", "4d"], ["--shapes 4d: give one or more of 1d, 2d, 3d, strong"]),
     (["cavity", "--study", "pressure", "--methods", "magic"], ["--methods magic: give one or more of"]),
     (["cavity", "--study", "pressure", "--sizes", "8", "--counts", "1", "--methods", "jacobi,mixed", "--precision",
-      "single"], ["single = True is for fields of double precision"]),
+      "single"], ["--methods mixed: ", "give --precision double"]),
     (["cavity", "--study", "pressure", "--sizes", "a"], ["--sizes a: give numbers of cells"]),
     (["cavity", "--picture", "a.doc"], ["a.doc", "cannot draw this format"]),
     (["cavity", "--largest"], ["--largest: not used by the study scaling; omit it"]),
@@ -153,6 +155,13 @@ def test_what_cannot_be_measured_is_refused(start, refused, here, words, said):
     result = start(PAPER, *words, "--device", "cpu")
     refused(result.exit_code, result.stderr, *said)
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("words", [("--price", 0), ("--watts", -1)])
+def test_prices_and_powers_are_positive(start, words):
+    result = start(PAPER, "cavity", *words)
+    assert result.exit_code == 2
+    assert f"'{words[0]}': Input should be greater than or equal to 0.000001" in result.stderr
 
 
 @pytest.mark.parametrize(("cells", "slabs", "coarsest"), [(513, 8, 17), (257, 1, 3), (256, 1, 2), (9, 9, 9)])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from examples.papers.items import items, updated
+from examples.papers.items import Item, items, updated
 from taskflow.cli.app import app as app_of_taskflow
 from taskflow.runtime.host import look
 from tests.performance import kernels, runtime
@@ -58,12 +58,26 @@ def test_tables_are_what_their_results_give(folder):
     assert updated(page, folder) == page, "write them by python -m examples.papers.items"
 
 
+def test_numbers_are_of_a_row_of_the_whole_file_or_relative_to_the_paper(monkeypatch):
+    result = {"few": {"cells": 0.5}, "results": [{"name": "a", "seconds": 2e-3}, {"name": "b", "seconds": 4e-3}]}
+    monkeypatch.setattr("examples.papers.items._result", lambda _: result)
+    row = {"file": "x", "row": {"name": "b"}, "key": "seconds"}
+    values = {
+        "row": {**row, "times": 1e3}, "whole": {"file": "x", "whole": True, "key": "few.cells"},
+        "less": {**row, "paper": 0.4},
+    }  # fmt: skip
+    assert Item("fig1", "", here="{row:.0f}, {whole}, {less:.0f}", values=values).ours() == "4, 0.5, 100"
+    with pytest.raises(LookupError, match=r"x.json: 2 rows with \{\}; name one row"):
+        Item("fig1", "", here="{n}", values={"n": {"file": "x", "key": "seconds"}}).ours()
+
+
 @pytest.mark.parametrize("folder", PAPERS, ids=lambda folder: folder.name)
 def test_each_item_has_a_source_or_says_that_it_is_not_reproduced(folder):
     for item in items(folder).values():
         assert (item.here and item.sources()) or item.missing, item.name
         assert bool(item.command) == bool(item.small), item.name
         assert item.read in ("text", "figure"), item.name
+        assert not item.picture or (ROOT / item.picture).exists(), item.name
 
 
 @pytest.mark.parametrize("folder", PAPERS, ids=lambda folder: folder.name)
@@ -91,7 +105,7 @@ def test_items_are_listed_and_what_cannot_be_run_is_refused():
     done = script(folder, "--list")
     assert done.returncode == 0, done.stderr
     assert all(f"  {name} " in done.stdout for name in items(folder))
-    refused = {"fig99": "is not an item of luo_2014; choose one of fig1, fig2", "fig1": "has no command"}
+    refused = {"fig99": "is not an item of luo_2014; choose one of fig1, fig2", "fig2": "has no command"}
     for name, words in refused.items():
         done = script(folder, name)
         assert (done.returncode, done.stdout) == (2, "")

@@ -1,4 +1,4 @@
-"""The section SD7003 of figure 6 of Luo et al. (2014), in two dimensions."""
+"""The sections of figures 1 and 6 of Luo et al. (2014)."""
 
 from pathlib import Path
 
@@ -14,6 +14,12 @@ CASE = Path(__file__).parents[2] / "examples" / "papers" / "luo_2014" / "sd7003.
 def test_the_case_is_valid_and_names_its_source():
     assert tf.Case.load(CASE).grid.cells == (192, 48, 1)
     assert "UIUC Airfoil Coordinates Database" in CASE.with_suffix(".dat").read_text().splitlines()[0]
+
+
+def test_the_pitching_section_of_figure_1_has_as_many_cells():
+    case = tf.Case.load(CASE.with_name("pitching.toml"))
+    assert np.prod(case.grid.cells) == 8_000_000
+    assert case.pictures[0].isosurface == "lambda2"
 
 
 @pytest.mark.slow

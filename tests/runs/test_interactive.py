@@ -548,7 +548,7 @@ def test_a_worker_that_is_lost_ends_it(tmp_path):
         simulation.step(5)
         children = psutil.Process().children(recursive=True)
         next(child for child in children if "spawn_main" in " ".join(child.cmdline())).kill()
-        with pytest.raises(RunFailed, match=r"block \d on worker .*go on with it: taskflow run"):
+        with pytest.raises(RunFailed, match=r"block \d on worker .*resume it: taskflow run"):
             simulation.run()
         with pytest.raises(BadInput, match="the run has ended: it has failed"):
             simulation.step()

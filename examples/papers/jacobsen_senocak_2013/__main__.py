@@ -48,8 +48,7 @@ UNUSED = {  # the options that a study does not use
     "shares": ("largest", *COMPARING, "price", "picture"),
     "memory": (*COMPARING, "halos", "shapes", "scale", "workers", "picture"),
     "pressure": (
-        "largest", "halos", "shapes", "scale", "workers", "solver", "iterations", "tolerance", "settings", "price",
-        "warm",
+        "largest", "halos", "shapes", "scale", "workers", "solver", "iterations", "tolerance", "settings", "warm",
     ),
 }  # fmt: skip
 SINGLE = "pressure", "shares"  # studies of one overlap
@@ -156,7 +155,7 @@ def cavity(
         one_overlap(conditions, f"the study {study}")
     flow = flowing.flow(settings)
     if study == "pressure":
-        solve = partial(measure_convergence, device, comparing.comparison, growth, conditions)
+        solve = partial(measure_convergence, device, comparing.comparison, growth, conditions, flow.price)
         present("pressure", solve, tables.show_convergence, output, tables.draw_convergence, picture)
     elif study == "shares":
         divide = partial(measure_shares, device, growth, conditions, flow, timing.workers, halos)
@@ -178,6 +177,7 @@ def heated(
     cells: Annotated[
         str | None, typer.Option(metavar="N|XxYxZ", help="Default: those of the papers, 128x16x128 and 256x16x256.")
     ] = None,
+    settings: Settings = [],  # noqa: B006
     device: Device = "auto",
     runs: Annotated[Path, typer.Option(metavar="DIR", help="Where the runs are written.")] = Path("runs"),
     picture: Picture = None,
@@ -189,7 +189,8 @@ def heated(
     """
     names = chosen("--rayleigh", rayleigh, RAYLEIGH)
     size = cells_of(cells) if cells else None
-    present("heated", partial(measure_heated, names, size, device, runs), show_heated, output, draw_heated, picture)
+    measure = partial(measure_heated, names, size, settings, device, runs)
+    present("heated", measure, show_heated, output, draw_heated, picture)
 
 
 if __name__ == "__main__":

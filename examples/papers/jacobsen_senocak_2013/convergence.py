@@ -11,10 +11,11 @@ from examples.papers.measuring import Solve
 from taskflow.bench.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.bench.projection.step import WarmUp
 from taskflow.bench.scaling import Growth
-from taskflow.bench.steps import Pressure, check_memory
+from taskflow.bench.steps import Pressure, check_memory, dollars
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import PassJob, PassTiming, TimingConditions, describe, nothing
 from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
 from taskflow.common.units import plural
 from taskflow.flow import Grid, NavierStokes
 from taskflow.flow.poisson import (
@@ -101,7 +102,7 @@ class Series:
 
 
 def measure_convergence(
-    device: str, comparison: Comparison, growth: Growth, conditions: TimingConditions
+    device: str, comparison: Comparison, growth: Growth, conditions: TimingConditions, price: float | None
 ) -> dict[str, Any]:
     """A row per size, number of blocks (slabs in z), method and `tolerance`, which is None for a direct solver.
 
@@ -112,6 +113,10 @@ def measure_convergence(
     rows: list[dict[str, Any]] = []
     with open_team(Request(device, (1, 1, max(counts)))) as team:
         timing, asked = PassTiming(team, conditions), []
+        if timing.precision == "single" and "mixed" in comparison.methods:
+            raise BadInput(
+                "--methods mixed: only its levels are in single precision; give --precision double, or omit it"
+            )
         sizes = comparison.sizes or SIZES[team.device]
         for size, count in product(sizes, counts):
             case = Flow("cavity", Pressure()).of((size, size, size), timing.precision, conditions.channel)
@@ -126,7 +131,8 @@ def measure_convergence(
                 {**labels, "tolerance": None if method == "fft" else tolerance.relative, **row}
                 for row, tolerance in zip(_measured(timing, method, setups), comparison.tolerances, strict=False)
             ]
-    return {**describe(team, timing.precision, rows), "results": rows}
+    rows = [{**row, "cells_per_dollar": dollars(row["cells_per_second_per_block"], price)} for row in rows]
+    return {**describe(team, timing.precision, rows), "price": price, "results": rows}
 
 
 def _measured(timing: PassTiming, method: str, setups: Sequence[Solved]) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from taskflow.bench.tables import (
     reached,
     scaled,
     share,
+    spent,
 )
 from taskflow.common.units import plural, size
 from taskflow.terminal.format import say, table
@@ -87,7 +88,8 @@ def show_convergence(result: Result) -> None:
     )
     for cells, rows in by("cells", result["results"]).items():
         typer.echo(f"{cells} cells")
-        columns = [{"ms": number(row["seconds"] * 1e3), "spread": share(row["spread"]), **reached(row)} for row in rows]
+        times = [{"ms": number(row["seconds"] * 1e3), "spread": share(row["spread"])} for row in rows]
+        columns = [{**time, **reached(row), **spent(row)} for time, row in zip(times, rows, strict=True)]
         columned((f"{row['method']}{levels(row)}, {plural(row['blocks'], 'block')}" for row in rows), columns)
 
 

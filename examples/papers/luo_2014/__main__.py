@@ -20,6 +20,7 @@ from taskflow.bench.options import (
     Output,
     Overlap,
     Picture,
+    Price,
     Settings,
     TimingOptions,
     ascending,
@@ -58,6 +59,7 @@ def triangular(
     tile: Annotated[str, typer.Option(metavar="XxYxZ", help="Cells of a tile.")] = "8x8x8",
     cusparse: Annotated[bool, typer.Option("--cusparse", help="On a GPU: cuSPARSE's block ILU(0), too.")] = False,
     unknowns: Annotated[str, typer.Option(metavar="N,N,...", help="Of a cell: 4, 5 with T, 6 with a scalar.")] = "4",
+    price: Price = None,
     device: Device = "auto",
     output: Output = None,
 ) -> None:
@@ -76,7 +78,7 @@ def triangular(
     if charts > 1 and not cells:
         raise BadInput(f"--charts {charts}: give --cells, too, the size of a chart")
     sizes = [Charts(cells_of(size.strip()), charts) for size in cells.split(",")] if cells else []
-    present("triangular", partial(measure_triangular, sizes, sweeping, device), show_triangular, output)
+    present("triangular", partial(measure_triangular, sizes, sweeping, device, price), show_triangular, output)
 
 
 @app.command()
@@ -95,6 +97,7 @@ def outer(
     counts: Annotated[str, typer.Option(metavar="N,N,...", help="Numbers of blocks; on GPUs each has its own.")] = "1",
     settings: Settings = [],  # noqa: B006
     overlap: Overlap = "none,full",
+    price: Price = None,
     timing: TimingOptions,
 ) -> None:
     """Time outer iterations of implicit marching.
@@ -105,7 +108,7 @@ def outer(
     flows = [ImplicitFlow(case, solver, ordering, tuple(settings)) for solver in names]
     conditions, blocks = timing.conditions(overlap), ascending(counts)
     request = Request(timing.device, (1, 1, max(blocks)), timing.workers or "auto")
-    measure = partial(measure_outer, request, flows, whole, blocks, iterations, conditions)
+    measure = partial(measure_outer, request, flows, whole, blocks, iterations, conditions, price)
     present("outer", measure, show_outer, timing.output)
 
 

@@ -93,7 +93,8 @@ def measure_planes(cells: Triple, cores: int, unknowns: int, requested: str, *, 
     few = counts < cores
     shares = {"planes": float(few.mean()), "cells": float(counts[few].sum() / counts.sum())}
     described = {**about(here, device.kind, device.threads), "cells": list(cells), "cores": cores, "unknowns": unknowns}
-    return {**described, "few": shares, "lost": lost, "paper": PAPER, "results": rows}
+    whole = {"planes": len(counts), "largest": int(counts.max()), "few": shares}
+    return {**described, **whole, "lost": lost, "paper": PAPER, "results": rows}
 
 
 def losses(seconds: np.ndarray, counts: np.ndarray, cores: int) -> dict[str, float]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from examples.papers.goal import met
 from examples.papers.luo_2014.planes import PAPER
-from taskflow.bench.tables import Columns, Result, columned, conditions, number, share, where
+from taskflow.bench.tables import Columns, Result, columned, conditions, number, share, spent, where
 from taskflow.common.units import plural, size, times
 from taskflow.terminal.format import say
 
@@ -32,6 +32,7 @@ def show_triangular(result: Result) -> None:
             "goal": row["goal"] or "-",
             "": met(row),
             "paper: ms": number(row["paper_seconds"] and row["paper_seconds"] * 1e3),
+            "Gcell/$": spent(row)["Gcell/$"],
         }
         for row in result["results"]
     ]
@@ -61,6 +62,7 @@ def outer_columns(row: Result) -> Columns:
         "bytes": number(row["bytes_per_cell"]),
         "of copy": share(row["share_of_copy"]),
         "efficiency": share(row["efficiency"]) if row["blocks"] > 1 else "-",
+        **spent(row),
         "same": "-" if row["blocks"] == 1 else "yes" if row["same"] else "no",
         "goal": row["goal"] or "-",
         "": met(row),
@@ -122,9 +124,8 @@ def charted(row: Result) -> str:
 def show_planes(result: Result) -> None:
     """Print the result of `measure_planes`."""
     rows, few, cores = result["results"], result["few"], result["cores"]
-    most = max(row["cells_of_plane"] for row in rows)
     lines = [
-        ("cells", f"of a hyperplane at most {most}"),
+        ("cells", f"of a hyperplane at most {result['largest']}"),
         ("few", f"{few['planes']:.1%} have fewer than {cores}, together {few['cells']:.1%} of all cells"),
     ]
     say(f"{len(rows)} hyperplanes of {'x'.join(map(str, result['cells']))} cells, on {where(result)}", lines)

@@ -12,8 +12,10 @@ from examples.papers.luo_2014.cusparse import time_cusparse
 from examples.papers.luo_2014.factors import Charts, Factors, KrylovSums, Timing
 from examples.papers.luo_2014.goals import like_four, of_sweeps, paper_seconds, thrice
 from examples.papers.measuring import beside_copies, open_here
+from taskflow.bench.steps import dollars
 from taskflow.bench.timing import BESIDE, about
 from taskflow.common.errors import BadInput
+from taskflow.common.units import plural
 from taskflow.runtime.cluster import shortage
 from taskflow.runtime.host import Place
 from taskflow.runtime.machine import run_threads
@@ -45,7 +47,9 @@ class TriangularSolves:
             yield Factors(charts, ordering, precision, self.tile, ordering == self.orderings[0], count)
 
 
-def measure_triangular(charts: Sequence[Charts], sweeping: TriangularSolves, requested: str) -> dict[str, Any]:
+def measure_triangular(
+    charts: Sequence[Charts], sweeping: TriangularSolves, requested: str, price: float | None
+) -> dict[str, Any]:
     """Medians on these charts, by default on some that suit the device, with the copy bandwidth measured before and
     after, and the paper's seconds for its block. Vectors are in double precision.
 
@@ -69,8 +73,10 @@ def measure_triangular(charts: Sequence[Charts], sweeping: TriangularSolves, req
     measured = beside_copies(device, measure)
     gpu, results = device.kind == "gpu", measured["results"]
     results = [{**row, **of_sweeps(row, gpu), "paper_seconds": paper_seconds(row)} for row in results]
+    results = [{**row, "cells_per_dollar": dollars(row["cells_per_second"], price)} for row in results]
     results = [{**row, **thrice(row, results), **like_four(row, results)} for row in results]
-    return {**about(here, device.kind, device.threads), "tile": list(sweeping.tile), **measured, "results": results}
+    described = {**about(here, device.kind, device.threads), "tile": list(sweeping.tile), "price": price}
+    return {**described, **measured, "results": results}
 
 
 def _run(job: Factors | KrylovSums, device: Device, here: Place) -> list[Timing]:
@@ -78,7 +84,7 @@ def _run(job: Factors | KrylovSums, device: Device, here: Place) -> list[Timing]
     need = job.partition.nbytes(0) + BESIDE[device.kind]
     if problem := shortage([need], [here], device.kind):
         cells = "x".join(map(str, job.charts.cells))
-        raise BadInput(f"--cells {cells}, {job.charts.count} charts: {problem}; give fewer cells or --charts")
+        raise BadInput(f"--cells {cells}, {plural(job.charts.count, 'chart')}: {problem}; give fewer cells or --charts")
     return run_threads(job.partition, job, device)[0]
 
 

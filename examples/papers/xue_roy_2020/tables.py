@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from examples.papers.goal import met
-from taskflow.bench.tables import Columns, Result, columned, conditions, number, share, where
+from taskflow.bench.tables import Columns, Result, columned, conditions, number, share, spent, where
 from taskflow.common.units import size
 from taskflow.terminal.format import say
 
@@ -57,6 +57,5 @@ def shared_columns(row: Result) -> Columns:
         "Gcell/s": number(row["cells_per_second_per_block"] * row["blocks"] / 1e9),
         "ssspnt": number(row["ssspnt"]),
         "efficiency": share(row["efficiency"]),
-        "nJ": number((joules := row.get("joules_per_cell")) and joules * 1e9),
-        "Gcell/$": number((bought := row.get("cells_per_dollar")) and bought / 1e9),
+        **spent(row),
     }

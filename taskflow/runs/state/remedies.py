@@ -20,7 +20,7 @@ SAME = "give the same command again, with --resume, or resume=True"
 def how_to_resume(directory: Path) -> str:
     """Return the command that resumes the run in a directory from its newest checkpoint."""
     case, output = (shlex.quote(f"{path}") for path in (directory / CASE, directory))
-    return f"go on with it: taskflow run {case} -o {output} --resume, or resume=True"
+    return f"resume it: taskflow run {case} -o {output} --resume, or resume=True"
 
 
 def unlocking(directory: Path) -> str:
