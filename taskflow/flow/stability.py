@@ -78,7 +78,8 @@ class Waves:
         for z in self._eigenvalues(cfl, diffusion):
             if abs(z).max() > BEYOND:
                 return False
-            undamped = amplification(self.scheme, 1j * np.minimum(abs(z.imag), self.scheme.tolerated))
+            oscillation = np.minimum(abs(z[:, :1].imag), self.scheme.tolerated)  # diffusion across is real
+            undamped = amplification(self.scheme, 1j * oscillation)
             if (amplification(self.scheme, z) > np.maximum(undamped, 1.0) + ROUNDING).any():
                 return False
         return True

@@ -16,7 +16,6 @@ from taskflow.output.disk.disk import Guard, on_disk, replace_synced, replacing,
 
 OF = "residual_"  # prefix of columns of several residuals
 OF_A_STEP = ("dt", "cfl", "residual")  # which are 0 before the first one
-_encoded = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
 
 class RunLog:
@@ -41,7 +40,7 @@ class RunLog:
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Append a record. NaN and infinity become null, as JSON lacks them. Raises RunFailed if the disk is full."""
-        line = (_encoded(plain(record)) + "\n").encode()
+        line = (_encoded(record) + "\n").encode()
         with on_disk(f"line {self.lines} of {self._path}"), self._path.open("ab") as file:
             self._guard()
             file.write(line)
@@ -137,8 +136,6 @@ def read_report(path: str | Path) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """Return a value in JSON types: NumPy's as Python's, other objects (paths, versions) as text."""
-    if type(value) is float and math.isfinite(value):  # most of a line of the log
-        return value
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -148,6 +145,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+_encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=plain).encode
+
+
+def _encoded(record: Mapping[str, Any]) -> str:
+    try:
+        return _encode(record)
+    except ValueError:  # a number is not finite, which is rare
+        return _encode(plain(record))
 
 
 def _complete(text: bytes) -> int:

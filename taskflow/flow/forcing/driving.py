@@ -205,11 +205,11 @@ class Driving:
 
     def forces(self, scalars: Mapping[str, float], scheme: TimeScheme, dt: float, cells: int) -> dict[str, float]:
         """Return force_x, ...: mean force per mass in the last step that kept the means; NaN before the first."""
-        stages, accelerations = [stage(names["dt"]) for names in scheme.names], {}
+        accelerations = {}
         for axis, mean in enumerate(self.means):
             if mean is None:
                 continue
-            name = f"force_{'xyz'[axis]}"
+            stages, name = [stage(names["dt"]) for names in scheme.names], f"force_{'xyz'[axis]}"
             if not dt:
                 accelerations[name] = math.nan
             elif is_kept_around_bodies(scalars, axis, stages[0]):

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
+from taskflow.common.caching import cached_property
+
 USUAL_CFL = 0.5  # time.cfl by default
 
 
@@ -85,17 +87,17 @@ class TimeScheme:
     cfl: float
     tolerated: float = 0.0
 
-    @property
+    @cached_property
     def endings(self) -> tuple[str, ...]:
         """Suffixes of the scalars of each stage."""
         return ("",) if len(self.stages) == 1 else tuple(f"_{n}" for n in range(1, len(self.stages) + 1))
 
-    @property
+    @cached_property
     def names(self) -> tuple[Mapping[str, str], ...]:
         """Names of the scalars `dt` and `ratio` of each stage."""
         return tuple({name: f"{name}{ending}" for name in ("dt", "ratio")} for ending in self.endings)
 
-    @property
+    @cached_property
     def ends(self) -> tuple[float, ...]:
         """Fraction of the step at which each stage ends."""
         shares = accumulate(stage.share for stage in self.stages)

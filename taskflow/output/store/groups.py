@@ -41,11 +41,13 @@ def open_group(
         members = (file.parent for way in ("*", f"{CHARTS}/*/*") for file in folder.glob(f"{way}/zarr.json"))
         arrays_of = (m.relative_to(folder).as_posix() for m in members if not any(m.glob("*/zarr.json")))
         for name in sorted({"time", *arrays_of}):
-            if isinstance(array := node[name], zarr.Array):
-                arrays[name] = array
+            described = metadata(folder / name / "zarr.json")
+            if described.get("node_type") != "group":
+                arrays[name] = zarr.Array.from_dict(node.store_path / name, described)
         name = "time"
-        arrays[name] = array_of(node, name)
-        return node, arrays
+        return node, {**arrays, name: arrays[name]}
+    except Damaged:
+        raise
     except Exception as error:  # any error of Zarr for damaged metadata
         about = folder / name / "zarr.json"
         raise Damaged(f"{about}: it is missing, or damaged ({type(error).__name__}: {f'{error}'[:200]})") from None
@@ -109,7 +111,7 @@ def consolidate(path: str | Path, group: str = "") -> None:
                 described["consolidated_metadata"] = {**INLINE, "metadata": {}}
         own = {**metadata(folder / "zarr.json"), "consolidated_metadata": {**INLINE, "metadata": copied}}
         with replacing(folder / "zarr.json") as draft:
-            draft.write_text(json.dumps(own, indent=2))
+            draft.write_text(json.dumps(own))
 
 
 def _members(folder: Path, above: str = "") -> Iterator[str]:

@@ -29,7 +29,8 @@ from taskflow.runtime.tasks.numbers import numbered
 LENGTH = 0.01  # seconds: the longest time without an answer to requests
 LEAST = 8  # steps: fewer do not pay for a savepoint
 WARM = 0.1  # seconds of steps before the first batch: short runs do not pay for another trace
-SEVERAL = 4  # steps that are recorded as one program
+# Steps that are recorded as one program. Two steps lead back to the same roles, so that a CPU repeats them in C.
+SEVERAL = {"cpu": 2, "gpu": 4}
 NEARLY = 0.8  # of the way to a time, as steps may grow
 MOST_WAIT = 1024  # single steps between attempts that fail: looking for a batch costs as much as a small step
 REPORT = "please report this"
@@ -54,7 +55,7 @@ class StepBatches:
         self._spec, self._shard = spec, shard
         self._stepping, self._checks, self._given = stepping, checks, given
         step = spec.clocked_step
-        self._steps = (step, replace(step, times=SEVERAL)) if step else None
+        self._steps = (step, replace(step, times=SEVERAL[shard.device.kind])) if step else None
         self._spent, self._seconds = 0.0, math.inf  # wall time of all steps, and of one
         self._most = math.inf  # steps of a batch, after one that was taken back
         self._wait, self._waited = 0, 1  # single steps until the next batch, and their number last time
@@ -149,8 +150,8 @@ class StepBatches:
         if self._spec.counted:
             yield from repeat((single, 1), count)
             return
-        yield several, count // SEVERAL
-        yield single, count % SEVERAL
+        yield several, count // several.times
+        yield single, count % several.times
 
     def _limits(self, now: Tick, horizon: float) -> dict[str, float]:
         clock, limit = self._spec.clock, self._spec.clock.limit

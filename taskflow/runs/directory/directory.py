@@ -167,19 +167,19 @@ class RunDirectory:
         """Make records and checkpoints of all blocks visible, delete others. Raises RunFailed if the disk is full."""
         groups = dict.fromkeys(group for block in blocks for group in block.get("records", {})) or (SNAPSHOTS,)
         self.guard()
+        stores, visible = dict[str, output.Store](), {}
         try:
-            visible = {}
-            for group in groups:
+            stores |= {group: output.Store(self.path / output.STORE, group) for group in groups}
+            for group, store in stores.items():
                 statuses = [block.get("records", {}).get(group, WriteStatus((), 0)) for block in blocks]
-                visible[group] = complete(self.path / output.STORE, group, statuses)
+                visible[group] = complete(store, statuses)
             finish(policy, blocks, visible)
         finally:
             policy.checkpoints.abandon()
             statuses = [status for block in blocks for status in block.get("records", {}).values()]
             if any(status.complete < len(status.records) for status in statuses):
                 output.sweep(self.path / output.STORE)  # shards to which a block has not added its part
-            for group in groups:
-                store = output.Store(self.path / output.STORE, group)
+            for store in stores.values():
                 store.finish()
                 store.sync()
 

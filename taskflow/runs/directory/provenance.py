@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -25,15 +25,11 @@ PACKAGES = (
 
 def provenance() -> dict[str, Any]:
     """Return versions, git commit (None outside a checkout, marked if changed), platform, command and time."""
-    packages = {}
-    for name in PACKAGES:
-        with suppress(PackageNotFoundError):
-            packages[name] = version(name)
     return {
         "taskflow": __version__,
         "git_commit": commit(HOME),
         "python": platform.python_version(),
-        "packages": packages,
+        "packages": dict(_versions()),
         "platform": platform.platform(),
         "command": command(),
         "started": _now(),
@@ -77,6 +73,15 @@ def brief(commit: str) -> str:
     """Return a short commit; changed files stay marked."""
     number, _, dirty = commit.partition("-")
     return f"{number[:10]}{' with changes' * bool(dirty)}"
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    versions = {}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return versions
 
 
 @cache

@@ -63,7 +63,7 @@ class Crew:
 
     def begin(self, jobs: Mapping[int, Job]) -> list[Future[None]]:
         """Start the job of every block and return the futures of their ends. Raises RunFailed as `BlockActor.begin`."""
-        self._working, self._failed = len(jobs), False
+        self._working, self._failed, self._awaited = len(jobs), False, False
         self._news.clear()
         return [self._actors[block].begin(job, self._note) for block, job in jobs.items()]
 

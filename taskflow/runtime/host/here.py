@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
@@ -118,10 +118,11 @@ class JobHere:
         """Return the status once the job has ended or the time is over. Raises TimeoutError if neither occurs within
         `timeout` seconds.
         """
-        left = self._until - time.monotonic()
-        wait([self._job], max(0.0, min(timeout, left)))
-        if not self.done():
-            raise TimeoutError
+        try:
+            self._job.result(max(0.0, min(timeout, self._until - time.monotonic())))
+        except TimeoutError:
+            if not self.done():
+                raise
         return self._actor.present
 
 

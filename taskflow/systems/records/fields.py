@@ -169,9 +169,8 @@ class FieldRecording(Recording):
         return self.shard.hold(field, box)
 
 
-def complete(path: Path, group: str, blocks: Iterable[WriteStatus]) -> int:
+def complete(store: Store, statuses: Sequence[WriteStatus]) -> int:
     """Make the records of a group visible that every block has written; return their number."""
-    store, statuses = Store(path, group), list(blocks)
     records = max((status.records for status in statuses), key=len, default=())
     written = min((status.complete for status in statuses), default=0)
     for index in range(len(store.times), min(written, len(records))):

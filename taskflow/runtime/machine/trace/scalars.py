@@ -107,21 +107,27 @@ class Scalars(ScalarMapping):
         return lambda: ScalarsThen(fetched() | known, self._known, count)
 
     def __getitem__(self, name: str) -> float:
-        value = self._values.get(name)
-        return self.together((name,))[0] if value is None else float(value)
+        if name not in self._values:
+            self._read((name,))
+        return float(self._values[name])
 
     def together(self, names: Sequence[str]) -> list[float]:
         values = self._values
         if unread := [name for name in names if name not in values]:
-            for name in unread:
-                if name not in self._known:
-                    raise KeyError(name)
-            if self._device.kind == "cpu":  # programs read ten of a thousand, hundreds of times per second
-                self._wait(self._lane.reached())
-                values |= {name: self._memory.item(self._places[name]) for name in unread}
-            else:
-                values |= self._fetch()()
+            self._read(unread)
         return [float(values[name]) for name in names]
+
+    def _read(self, names: Sequence[str]) -> None:
+        """Read scalars from the device. Raises KeyError if one does not exist."""
+        for name in names:
+            if name not in self._known:
+                raise KeyError(name)
+        if self._device.kind == "gpu":
+            self._values |= self._fetch()()
+            return
+        self._wait(self._lane.reached())
+        for name in names:  # programs read ten of a thousand, hundreds of times per second
+            self._values[name] = self._memory.item(self._places[name])
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
