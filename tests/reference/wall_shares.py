@@ -83,7 +83,9 @@ def shares_below_planes(f: np.ndarray, walls: tuple[bool, bool, bool], axis: int
 
 
 def _normal_at_wall(side: Side, m: np.ndarray, r: int, s: int) -> np.ndarray:
-    """The mean normal of the nearest cut cells one farther in; without them that of heights across the wall."""
+    """The mean normal of the nearest cut cells one farther in; without them that of heights across the wall or, where
+    the share changes more than twice as much off another side, across that one.
+    """
     def off_wall(n: int, axis: int) -> int:
         size = side.f.shape[axis]
         return min(max(min(n, size - 2), 1), size - 1) if side.walls[axis - 1] else n % size
@@ -95,12 +97,42 @@ def _normal_at_wall(side: Side, m: np.ndarray, r: int, s: int) -> np.ndarray:
             total = np.sum(found, axis=0)
             return total / abs(total).sum()
 
-    def column(i: int, j: int) -> float:
-        return sum(side.value(n, r + i, s + j) for n in range(3))
+    changes = [abs(_change_inwards(side, (0, r, s), axis)) / (1 if axis == 0 else 2) for axis in range(3)]
+    return _along_side(side, (0, r, s), int(np.argmax(changes)))
 
-    up = np.sign(side.f[0, r, s] - side.f[1, r, s])
-    slopes = np.array([up, (column(-1, 0) - column(1, 0)) / 2, (column(0, -1) - column(0, 1)) / 2])
-    return slopes / abs(slopes).sum() if slopes.any() else slopes
+
+def _ways(side: Side, cell: tuple[int, int, int], axis: int) -> tuple[tuple[int, int], int]:
+    """The steps along an axis to the cells whose difference over two is a slope, and the way off a side at which a cell
+    is, 0 elsewhere.
+    """
+    wall = axis == 0 or side.walls[axis - 1]
+    low, high = cell[axis] == 0, cell[axis] == side.f.shape[axis] - 1
+    return ((0, 2), 1) if wall and low else ((-2, 0), -1) if wall and high else ((-1, 1), 0)
+
+
+def _moved(cell: tuple[int, int, int], axis: int, steps: int) -> tuple[int, int, int]:
+    return tuple(n + steps * (a == axis) for a, n in enumerate(cell))
+
+
+def _change_inwards(side: Side, cell: tuple[int, int, int], axis: int) -> float:
+    return side.value(*cell) - side.value(*_moved(cell, axis, _ways(side, cell, axis)[1]))
+
+
+def _along_side(side: Side, cell: tuple[int, int, int], axis: int) -> np.ndarray:
+    """The normal of an interface along the side of an axis, by heights across the side."""
+    inward = _ways(side, cell, axis)[1]
+
+    def column(at: tuple[int, int, int]) -> float:
+        return sum(side.value(*_moved(at, axis, n * inward)) for n in range(3))
+
+    def component(b: int) -> float:
+        if b == axis:
+            return np.sign(_change_inwards(side, cell, axis)) * inward
+        low, high = (_moved(cell, b, steps) for steps in _ways(side, cell, b)[0])
+        return (column(low) - column(high)) / 2
+
+    m = np.array([component(b) for b in range(3)])
+    return m / abs(m).sum() if m.any() else m
 
 
 def shares_at_angle(

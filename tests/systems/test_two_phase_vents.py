@@ -49,20 +49,23 @@ def test_a_tank_drains_as_torricelli_and_the_loss_say(method, cells, tolerance):
     depth, speed = 1 - np.cumsum(through[:, 0] * steps) * cells, through[:, 0] * cells / 0.25
     steady = np.cumsum(steps) > 0.2
     assert depth[-1] < 0.7
-    print((speed / np.sqrt(20 * depth / 9))[steady])
     np.testing.assert_allclose(speed[steady], np.sqrt(20 * depth[steady] / 9), rtol=tolerance)
     assert abs(through.sum(axis=1)).max() < 1e-10
     assert max(map(abs, changes_of_volume(flow))) < 1e-12
 
 
 @METHODS
-def test_a_vent_without_loss_has_the_bits_of_an_outflow_if_all_leaves(method):
+def test_a_vent_without_loss_is_an_outflow_if_all_leaves(method):
+    """To the bit as planes. Beyond an outflow phi is that of three layers of cells, mirrored, and beyond a vent that of
+    the last one: far from the interface phi differs by 5e-5, and other fields by 1e-9 of their largest values.
+    """
     vent, outflow = (
         compute(emptying(method, 8, drain, end=0.1)) for drain in ({"type": "vent"}, {"type": "outflow", "pressure": 0})
     )
     assert vent["w"].min() < -1
     for name in ("u", "w", "p", "f"):
-        assert np.array_equal(vent[name], outflow[name]), name
+        most = 0 if method == "vof" else 2e-9 * abs(outflow[name]).max()
+        assert abs(vent[name] - outflow[name]).max() <= most, name
 
 
 def pipe(method: str, inside: int, phase: int, **tables) -> tf.Case:

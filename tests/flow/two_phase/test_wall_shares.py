@@ -17,6 +17,7 @@ SHAPES = {  # distances below an interface in cells, along x, y and z
     "steep": lambda x, y, z: x - 4.3 + 0.08 * (z - 3) ** 2 - 0.05 * y,
     "ball": lambda x, y, z: 3.1 - np.sqrt((x - 4) ** 2 + (y - 2.8) ** 2 + (z - 1.7) ** 2),
     "film": lambda x, y, z: 0.6 + 0.1 * np.sin(x + y) - np.minimum(np.minimum(x, y), z),
+    "front": lambda x, y, z: 0.6 - x + 1e-10 * np.sin(7 * z + 5 * y),
 }
 
 

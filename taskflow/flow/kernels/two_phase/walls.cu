@@ -7,9 +7,6 @@
 struct Steps {
   int n, r, s;
 };
-FN Normal turned(real n, real r, real s) {
-  return AXIS == 0 ? Normal{n, r, s} : AXIS == 1 ? Normal{r, n, s} : Normal{r, s, n};
-}
 template <class C>
 FN Cell moved(const C& c, const Steps& o, const Range& range) {
   FRAME(range)
@@ -70,9 +67,32 @@ FN void extend(const Range& range, InOut f, const Grid& grid, int layer, F norma
   });
 }
 
+// Steps along an axis: between the cells whose difference over two is a slope, and one and two cells off a side at which the cell is
+struct Ways {
+  Index low, high, one, two;
+  real inward;
+};
+FN Ways ways(const Line& a) {
+  if (a.before == 0) return {0, a.high(2), a.high(1), a.high(2), 1};
+  if (a.behind == 0) return {a.low(2), 0, a.low(1), a.low(2), -1};
+  return {a.low(1), a.high(1), 0, 0, 0};
+}
+FN real change_inwards(In f, Index c, const Ways& a) { return f[c] - f[c + a.one]; }
+
+// The normal of an interface along the side of an axis, by heights across the side
+FN Normal along_side(In f, Index c, int axis, const Ways (&a)[3]) {
+  const Ways own = a[axis];
+  const auto component = [&](int b) {
+    const auto column = [&](Index at) { return f[at] + f[at + own.one] + f[at + own.two]; };
+    return real(0.5) * (column(c + a[b].low) - column(c + a[b].high));
+  };
+  const real change = change_inwards(f, c, own), across = change > 0 ? own.inward : change < 0 ? -own.inward : real(0);
+  return scaled({axis == 0 ? across : component(0), axis == 1 ? across : component(1), axis == 2 ? across : component(2)});
+}
+
 // The interface meets a wall as it comes: in cells at the wall it has the mean normal of the nearest cells one farther in. Where none
-// of these is cut it is along the wall, and its slopes are those of heights across it. Other walls mirror shares: their ghost cells may
-// not be filled yet.
+// of these is cut it is along the wall or, where the share changes more than twice as much off another side, along that one. Other
+// walls mirror shares: their ghost cells may not be filled yet.
 TASK extend_planes(Range range, InOut f, Grid grid, WallLayer wall) {
   FRAME(range)
   extend(range, f, grid, wall.layer, [=](const Cell& c) {
@@ -87,13 +107,15 @@ TASK extend_planes(Range range, InOut f, Grid grid, WallLayer wall) {
       return steepness(m) > 0;
     });
     if (steepness(sum) > 0) return scaled(sum);
-    const real change = f[c] - f[c + N], inward = HIGH ? real(-1) : real(1), half = real(0.5);
     const Lines a = lines(grid, c, X, Y, Z);
-    const auto slope = [&](const Line& b) {
-      const auto column = [=](Index at) { return f[at] + f[at + N] + f[at + 2 * N]; };
-      return half * (column(c + b.low(1)) - column(c + b.high(1)));
-    };
-    return scaled(turned(change > 0 ? inward : change < 0 ? -inward : real(0), slope(along(a, AXIS_R)), slope(along(a, AXIS_S))));
+    const Ways all[3] = {ways(a.x), ways(a.y), ways(a.z)};
+    int axis = AXIS;
+    real most = magnitude(change_inwards(f, c, all[AXIS]));
+    for (int other = 0; other < 3; ++other) {
+      const real half = real(0.5) * magnitude(change_inwards(f, c, all[other]));
+      if (half > most) most = half, axis = other;
+    }
+    return along_side(f, c, axis, all);
   });
 }
 
