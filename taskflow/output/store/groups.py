@@ -42,10 +42,9 @@ def open_group(
         arrays_of = (m.relative_to(folder).as_posix() for m in members if not any(m.glob("*/zarr.json")))
         for name in sorted({"time", *arrays_of}):
             described = metadata(folder / name / "zarr.json")
-            if described.get("node_type") != "group":
+            if described.get("node_type") != "group" or name == "time":  # which has to be an array
                 arrays[name] = zarr.Array.from_dict(node.store_path / name, described)
-        name = "time"
-        return node, {**arrays, name: arrays[name]}
+        return node, arrays
     except Damaged:
         raise
     except Exception as error:  # any error of Zarr for damaged metadata

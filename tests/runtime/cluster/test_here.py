@@ -10,8 +10,10 @@ import pytest
 
 from taskflow.common.errors import RunFailed
 from taskflow.runtime.cluster import embedded
+from taskflow.runtime.cluster.session import distribute
 from taskflow.runtime.host import Here, known_workers, remaining_workers, run_on_workers, survey
 from taskflow.runtime.host.workers import RETURN
+from taskflow.runtime.regions import region
 from tests.speed import SOON
 
 
@@ -86,3 +88,22 @@ def test_the_end_does_not_wait_for_calls():
     assert time.monotonic() - begin < SOON
     assert waiting.cancelled()
     assert "taskflow-actors" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_only_the_end_of_an_awaited_job_wakes_the_event_loop(monkeypatch):
+    """A job that the client awaits there is followed by one that ends before it would."""
+    with distribute(region((4, 4, 4), ["a"]), blocks=(1, 1, 1), device="cpu", threads=1) as blocks:
+        (leader,) = blocks._group._leaders.values()
+        crew, woken = leader.actor._crew, []
+        wake = crew._news.set
+        monkeypatch.setattr(crew._news, "set", lambda: (woken.append(True), wake()))
+
+        def until_awaited(shard, control):
+            end = time.monotonic() + SOON
+            while not crew._awaited and time.monotonic() < end:
+                time.sleep(0.01)
+
+        blocks.do(until_awaited)
+        assert woken == [True]
+        blocks.do(lambda shard, control: None)
+        assert woken == [True]
