@@ -135,7 +135,7 @@ def test_a_run_goes_on_to_the_bit(tmp_path):
 @pytest.mark.parametrize(("change", "line"), [
     ({"obstacle": "oven"}, 'openings[1].obstacle = "oven": no obstacle has this name; give one of stand'),
     ({"type": "outflow", "velocity": None, "pressure": 0},
-     'openings[1].type = "outflow": in the face of a body it is missing, in this version; give "inflow"'),
+     'openings[1].type = "outflow": in the face of a body it is missing, in this version; give "wall" or "inflow"'),
     ({"velocity": [0.1, 0.5, 0]}, "fluid leaves a body along y; give 0 as its other components"),
     ({"box": [[0.9, 0.7, 0], [1.0, 0.7, 1]]}, "it has the centre of no face of y_max of stand; enlarge it, or refine"),
     ({"scalars": {"smoke": "t"}}, "in the face of a body it is a number, in this version"),

@@ -9,14 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from taskflow.cases.language.problems import Key, Problem, numbered, present, wrong
+from taskflow.cases.language.problems import Key, Problem, numbered, present, shown, wrong
 from taskflow.cases.language.table import Text, optional, written
 from taskflow.cases.tables.grid import AXES
 from taskflow.cases.tables.obstacles import Obstacle, Obstacles
 from taskflow.cases.tables.places import PlacedSide
 from taskflow.cases.tables.pressure import PressureTable
-from taskflow.cases.tables.timed import Timed
+from taskflow.cases.tables.timed import Timed, placed
+from taskflow.cases.tables.turbulence import TurbulenceTable
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.boundaries.kinds import BOUNDARIES
 
 MOST = 10**8  # faces of a side with openings: each face has a flag
 
@@ -27,8 +29,8 @@ class PlacedInBody(PlacedSide):
     placing: ClassVar[frozenset[str]] = PlacedSide.placing | {"obstacle"}
 
     obstacle: Text | None = optional(
-        "the name of a `box` of [obstacles](#obstacles), in whose face it is, by default in all of it. Only an"
-        " `inflow` along the normal, whose temperature and scalars are numbers and hold half a cell inside it",
+        "the name of a `box` of [obstacles](#obstacles), in whose face it is, by default in all of it. An `inflow`"
+        " along the normal, whose temperature and scalars are numbers, or a `wall`",
         otherwise="it is in a side of the domain",
     )
 
@@ -108,15 +110,28 @@ def _are_in_boxes(obstacles: Obstacles, openings: Openings) -> Iterator[Problem]
             yield wrong((*key, "obstacle"), opening.obstacle, remedy)
 
 
-def _let_fluid_in(openings: Openings) -> Iterator[Problem]:
+def _are_possible(openings: Openings) -> Iterator[Problem]:
     for key, opening in of_bodies(openings):
-        kind = opening.kind
-        if kind.in_bodies is None:
-            remedy = 'in the face of a body it is missing, in this version; give "inflow"'
+        kind = opening.kind.in_bodies
+        if kind is None:
+            names = [name for name in opening.kinds() if BOUNDARIES[name].in_bodies]
+            remedy = f"in the face of a body it is missing, in this version; give {' or '.join(map(shown, names))}"
             yield wrong((*key, "type"), opening.type, remedy)
             continue
-        for name in present(dict(opening), "log_law", "table"):
-            yield wrong((*key, name), written(getattr(opening, name)), "it is of a side of the domain; give a velocity")
+        for name in present(dict(opening), *opening.kind.keys - kind.keys):
+            remedy = f"it is of a side of the domain; in the face of a body give {', '.join(sorted(kind.keys))}"
+            yield wrong((*key, name), written(getattr(opening, name)), remedy)
+        for name in kind.keys:
+            value = getattr(opening, name)
+            if "place" not in kind.varies and placed(*(value if isinstance(value, tuple) else (value,))):
+                remedy = "in the face of a body it may not change with the place; give numbers or functions of t"
+                yield wrong((*key, name), written(value), remedy)
+
+
+def _let_fluid_in(openings: Openings) -> Iterator[Problem]:
+    for key, opening in of_bodies(openings):
+        if not opening.kind.permeable or opening.kind.in_bodies is None:
+            continue
         along = [part for axis, part in enumerate(opening.velocity or ()) if axis != opening.axis]
         if any(part != 0.0 for part in along):
             remedy = f"fluid leaves a body along {opening.side[0]}; give 0 as its other components"
@@ -145,9 +160,19 @@ def _are_in_the_domain(staggered: StaggeredGrid, obstacles: Obstacles, openings:
         taken |= face.covered
 
 
+def _eddies_see_them_at_rest(turbulence: TurbulenceTable | None, openings: Openings) -> Iterator[Problem]:
+    for key, opening in of_bodies(openings):
+        if turbulence and not opening.kind.permeable and any(part != 0.0 for part in opening.velocity or ()):
+            remedy = "with turbulence a face of a body is at rest, in this version; omit it, or the turbulence"
+            yield wrong((*key, "velocity"), written(opening.velocity), remedy)
+
+
 def _pressure_knows_their_faces(pressure: PressureTable, openings: Openings) -> Iterator[Problem]:
     if pressure.solver == "fft" and of_bodies(openings):
         yield wrong(("pressure", "solver"), pressure.solver, 'it ignores faces of bodies; give "multigrid"')
 
 
-RULES = _are_in_boxes, _let_fluid_in, _are_in_the_domain, _pressure_knows_their_faces
+RULES = (
+    _are_in_boxes, _are_possible, _let_fluid_in, _are_in_the_domain, _eddies_see_them_at_rest,
+    _pressure_knows_their_faces,
+)  # fmt: skip

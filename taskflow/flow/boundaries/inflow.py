@@ -133,6 +133,8 @@ class BodyInflow(Inflow):
     inside.
     """
 
+    keys: ClassVar[frozenset[str]] = frozenset(("velocity", "temperature"))
+
     def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
         return ("uvw"[frame(face)[0]],)
 

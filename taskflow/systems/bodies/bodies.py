@@ -14,10 +14,12 @@ from taskflow.cases import Case
 from taskflow.cases.tables.body_openings import body_face
 from taskflow.cases.tables.grid import GridTable
 from taskflow.cases.tables.obstacles import ShapeTable
+from taskflow.cases.tables.openings import OpeningTable
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
+from taskflow.flow.bodies.flags import insulated, opened
 from taskflow.flow.boundaries.box_side import boxes_on
 from taskflow.flow.model import VELOCITY
 from taskflow.geometry import (
@@ -98,8 +100,15 @@ class Bodies:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of bodies with measured forces: those without openings, whose closed faces all stop the fluid."""
-        opened = {table.obstacle for table in self.case.openings}
+        """The names of bodies with measured forces: those whose faces are all closed and at rest, without other
+        temperatures than their own.
+        """
+        warm = {obstacle.name for obstacle in self.case.obstacles if obstacle.temperature is not None}
+        opened = {
+            table.obstacle
+            for table in self.case.openings
+            if table.kind.permeable or any(part != 0.0 for part in table.velocity or ()) or table.obstacle in warm
+        }
         names = dict.fromkeys(obstacle.name for obstacle in self.case.obstacles if obstacle.name not in opened)
         return tuple(name for name in names if name)
 
@@ -182,11 +191,18 @@ class Bodies:
             plane = face.plane if side < 0 else face.plane - 1
             on_plane = boxes_on(table.face, face.covered)
             shift = triple(plane * (a == face.axis) for a in range(3))  # from the first plane of cells
-            given = [("T", table.temperature)] if self.case.heat else []
-            given += [(scalar.name, table.released.get(scalar.name, 0.0)) for scalar in self.case.scalars]
-            values = {name: value for name, value in given if isinstance(value, float)}  # others are refused
-            found[table.name] = BodyOpening(tuple(box.shift(shift) for box in on_plane), (face.axis, side), values)
+            cells, flagged = tuple(box.shift(shift) for box in on_plane), insulated
+            values: dict[str, float] = {}
+            if table.kind.permeable:
+                flagged, values = opened, self._entering(table)
+            found[table.name] = BodyOpening(cells, (face.axis, side), flagged, values)
         return found
+
+    def _entering(self, table: OpeningTable) -> dict[str, float]:
+        """Return the values of what enters through an opening of a body, by field."""
+        given = [("T", table.temperature)] if self.case.heat else []
+        given += [(scalar.name, table.released.get(scalar.name, 0.0)) for scalar in self.case.scalars]
+        return {name: value for name, value in given if isinstance(value, float)}  # others are refused
 
     @property
     def _owners(self) -> tuple[int, ...]:

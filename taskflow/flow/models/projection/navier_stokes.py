@@ -25,6 +25,7 @@ from taskflow.flow.boundaries.inflow import placed_ghosts
 from taskflow.flow.boundaries.openings import closed_faces
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.boundaries.sides import normal_velocity, temperature_ghosts, velocity_ghosts
+from taskflow.flow.boundaries.wall import body_walls, drag
 from taskflow.flow.closures.eddy_viscosity import eddy_viscosity
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.forcing.driving import NO_DRIVING
@@ -171,7 +172,7 @@ class NavierStokes(FlowModel):
                     yield from self.obstacles.settle(f, quantity, next_, now, names["dt"], WHOLE)
 
     def accelerate(self, f: Roles, names: Mapping[str, str]) -> Iterator[Launch]:
-        """Compute u_new, v_new, w_new by the momentum equation alone."""
+        """Compute u_new, v_new, w_new by the momentum equation and the friction on moving faces of bodies alone."""
         velocity, tendency, new = ((f.u, f.v, f.w), (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new))
         nu_t = f.nu_t if self.turbulence else None
         buoyancy = self.buoyancy if self.heat else None
@@ -180,6 +181,7 @@ class NavierStokes(FlowModel):
             velocity, nu_t, f.T if buoyancy else None, faces, edges, tendency, new,
             over=self.staggered.box, grid=self.grid, fluid=self.fluid, buoyancy=buoyancy, **names,
         )  # fmt: skip
+        yield from drag(f, body_walls(self.boundaries, self.grid), names, self.fluid.viscosity)
 
     def implicit_diffusion(self, f: Roles, along: ImplicitDiffusion, n: int) -> Iterator[Launch]:
         """Diffusion along the implicit direction in stage n, of u_new, v_new, w_new, T_new and passive scalars."""
