@@ -30,7 +30,7 @@ class PlacedInBody(PlacedSide):
 
     obstacle: Text | None = optional(
         "the name of a `box` of [obstacles](#obstacles), in whose face it is, by default in all of it. An `inflow`"
-        " along the normal, whose temperature and scalars are numbers, or a `wall`",
+        " along the normal, whose temperature and scalars are numbers, an `outflow` without a pressure, or a `wall`",
         otherwise="it is in a side of the domain",
     )
 
@@ -114,12 +114,15 @@ def _are_possible(openings: Openings) -> Iterator[Problem]:
     for key, opening in of_bodies(openings):
         kind = opening.kind.in_bodies
         if kind is None:
-            names = [name for name in opening.kinds() if BOUNDARIES[name].in_bodies]
-            remedy = f"in the face of a body it is missing, in this version; give {' or '.join(map(shown, names))}"
+            *names, last = [shown(name) for name in opening.kinds() if BOUNDARIES[name].chosen({}).in_bodies]
+            remedy = f"in the face of a body it is missing, in this version; give {', '.join(names)} or {last}"
+            if BOUNDARIES[opening.type].chosen({}).in_bodies:
+                remedy = "in the face of a body no pressure is given, in this version; omit pressure"
             yield wrong((*key, "type"), opening.type, remedy)
             continue
         for name in present(dict(opening), *opening.kind.keys - kind.keys):
-            remedy = f"it is of a side of the domain; in the face of a body give {', '.join(sorted(kind.keys))}"
+            others = f"give {', '.join(sorted(kind.keys))}" if kind.keys else "omit it"
+            remedy = f"it is of a side of the domain; in the face of a body {others}"
             yield wrong((*key, name), written(getattr(opening, name)), remedy)
         for name in kind.keys:
             value = getattr(opening, name)
@@ -140,6 +143,14 @@ def _let_fluid_in(openings: Openings) -> Iterator[Problem]:
         for place, value in values.items():
             if isinstance(value, Timed):
                 yield wrong((*key, *place), written(value), "in the face of a body it is a number, in this version")
+
+
+def _leave_through_insulated_bodies(obstacles: Obstacles, openings: Openings) -> Iterator[Problem]:
+    warm = {body.name for body in obstacles if body.temperature is not None}
+    for key, opening in of_bodies(openings):
+        if opening.obstacle in warm and opening.kind.permeable and not opening.kind.enters:
+            remedy = "fluid leaves only through insulated bodies, in this version; omit the temperature of this one"
+            yield wrong((*key, "obstacle"), opening.obstacle, remedy)
 
 
 def _are_in_the_domain(staggered: StaggeredGrid, obstacles: Obstacles, openings: Openings) -> Iterator[Problem]:
@@ -173,6 +184,6 @@ def _pressure_knows_their_faces(pressure: PressureTable, openings: Openings) -> 
 
 
 RULES = (
-    _are_in_boxes, _are_possible, _let_fluid_in, _are_in_the_domain, _eddies_see_them_at_rest,
-    _pressure_knows_their_faces,
+    _are_in_boxes, _are_possible, _let_fluid_in, _leave_through_insulated_bodies, _are_in_the_domain,
+    _eddies_see_them_at_rest, _pressure_knows_their_faces,
 )  # fmt: skip

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from taskflow.flow.boundaries.boundary import AS_INSIDE, Value, impose, mirror, timed
 from taskflow.flow.boundaries.box_side import Boxes, BoxSide
 from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_pressure
-from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side
+from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side, Velocity
 from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
 from taskflow.flow.boundaries.outflow import (
     QUANTA,
@@ -26,6 +26,7 @@ from taskflow.flow.boundaries.outflow import (
 from taskflow.flow.operators.rates import exact_sum
 from taskflow.runtime.tasks import Launch, Roles
 
+T = TypeVar("T")
 VELOCITY, NEW = ("u", "v", "w"), ("u_new", "v_new", "w_new")
 
 
@@ -65,12 +66,17 @@ class CarriedOutflow(Outflow):
     balances = True
     filled = True
 
+    @staticmethod
+    def across(side: BoxSide, values: Sequence[T]) -> Iterator[tuple[str, T]]:
+        """Yield the values of u, v, w and T that have ghost cells beyond it, by name."""
+        return side.across(values)
+
     def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        for name, field in side.across(state):
+        for name, field in self.across(side, state):
             yield mirror(field, over=side.beyond(name), on=side.face, mirror=AS_INSIDE)
 
     def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        for name, (now, before) in side.across([*zip(new, old, strict=True)]):
+        for name, (now, before) in self.across(side, [*zip(new, old, strict=True)]):
             yield self._convected(f, now, before, side.beyond(name), side, stage)
 
     @staticmethod
@@ -103,6 +109,25 @@ class ConvectiveOutflow(CarriedOutflow):
         yield exact_sum(q, over=side.faces, total=total, bound=f.scalar("sum_bound"), scale=QUANTA, **where)
         about = opening(side)
         yield balance(q, over=side.faces, total=total, outflow_speed=f.scalar(stage.speed), opening=about)
+
+
+@dataclass(frozen=True)
+class BodyOutflow(ConvectiveOutflow):
+    """Convective outflow into the face of a body. The temperature beyond is stored in the body's cells, in which
+    velocities along the face are 0.
+    """
+
+    keys: ClassVar[frozenset[str]] = frozenset()
+
+    @staticmethod
+    def across(side: BoxSide, values: Sequence[T]) -> Iterator[tuple[str, T]]:
+        return ((name, value) for name, value in side.across(values) if name == "T")
+
+    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
+        yield from ()
+
+
+ConvectiveOutflow.in_bodies = BodyOutflow
 
 
 @dataclass(frozen=True)

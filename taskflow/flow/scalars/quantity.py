@@ -197,7 +197,7 @@ class Quantity:
 
         `ending` is the suffix of the stage's scalars.
         """
-        for side in (side for side in sides if not side.in_body):
+        for side in sides:
             number = timed(side.key, self.name, ending)
             yield self.faces[side.key].ghosts(name, velocity, side, self.diffusivity, number)
 

@@ -11,16 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from taskflow.cases import Case
-from taskflow.cases.tables.body_openings import body_face
 from taskflow.cases.tables.grid import GridTable
 from taskflow.cases.tables.obstacles import ShapeTable
-from taskflow.cases.tables.openings import OpeningTable
 from taskflow.common.caching import cached_property
 from taskflow.common.errors import named
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
-from taskflow.flow.bodies.flags import insulated, opened
-from taskflow.flow.boundaries.box_side import boxes_on
 from taskflow.flow.model import VELOCITY
 from taskflow.geometry import (
     Coordinates,
@@ -40,6 +36,7 @@ from taskflow.systems.bodies.immersed_masks import ImmersedMasks
 from taskflow.systems.bodies.inertia import BodyForce, MovingBody, RigidMass
 from taskflow.systems.bodies.masks import BodyOpening, Masks
 from taskflow.systems.bodies.moving import REACH, MovingBodies
+from taskflow.systems.bodies.openings import openings_of, unmeasured
 from taskflow.systems.bodies.solids import Solids, bounded
 from taskflow.systems.bodies.volumes import Volumes, volumes
 
@@ -103,12 +100,7 @@ class Bodies:
         """The names of bodies with measured forces: those whose faces are all closed and at rest, without other
         temperatures than their own.
         """
-        warm = {obstacle.name for obstacle in self.case.obstacles if obstacle.temperature is not None}
-        opened = {
-            table.obstacle
-            for table in self.case.openings
-            if table.kind.permeable or any(part != 0.0 for part in table.velocity or ()) or table.obstacle in warm
-        }
+        opened = unmeasured(self.case)
         names = dict.fromkeys(obstacle.name for obstacle in self.case.obstacles if obstacle.name not in opened)
         return tuple(name for name in names if name)
 
@@ -185,24 +177,7 @@ class Bodies:
     @cached_property
     def openings(self) -> dict[str, BodyOpening]:
         """The openings in faces of bodies, by name."""
-        found = {}
-        for table in (table for table in self.case.openings if table.obstacle is not None):
-            face, side = body_face(table, self.grid, self.case.obstacles), -1 if table.side.endswith("max") else 1
-            plane = face.plane if side < 0 else face.plane - 1
-            on_plane = boxes_on(table.face, face.covered)
-            shift = triple(plane * (a == face.axis) for a in range(3))  # from the first plane of cells
-            cells, flagged = tuple(box.shift(shift) for box in on_plane), insulated
-            values: dict[str, float] = {}
-            if table.kind.permeable:
-                flagged, values = opened, self._entering(table)
-            found[table.name] = BodyOpening(cells, (face.axis, side), flagged, values)
-        return found
-
-    def _entering(self, table: OpeningTable) -> dict[str, float]:
-        """Return the values of what enters through an opening of a body, by field."""
-        given = [("T", table.temperature)] if self.case.heat else []
-        given += [(scalar.name, table.released.get(scalar.name, 0.0)) for scalar in self.case.scalars]
-        return {name: value for name, value in given if isinstance(value, float)}  # others are refused
+        return openings_of(self.case, self.grid)
 
     @property
     def _owners(self) -> tuple[int, ...]:

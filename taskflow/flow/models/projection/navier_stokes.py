@@ -199,8 +199,7 @@ class NavierStokes(FlowModel):
         """Solve Laplacian(p) = div(u) / dt, with the last p as the first guess, then u -= dt grad(p)."""
         box = self.staggered.box
         if self.obstacles:
-            behind = self.openings.in_bodies
-            yield from self.obstacles.projection(f, velocity, dt, self.grid, self.pressure, behind)
+            yield from self.obstacles.projection(f, velocity, dt, self.grid, self.pressure, self.openings.in_bodies)
         else:
             yield divergence(velocity, f.rhs, over=box, dt=dt, grid=self.grid)
             yield from self.pressure.solve(f)
@@ -285,19 +284,17 @@ class NavierStokes(FlowModel):
             yield from placed_ghosts({"T": name}, self.boundaries, self.grid, self.openings.endings[n])
             supplies = heat_supplies(self.boundaries, self.grid)
         else:
-            yield from quantity.ghosts(name, self.sides, velocity, self.scheme.endings[n])
-            fluxes = ((side, quantity.faces[side.key].flux) for side in self.sides)
-            supplies = [(side, Supply(flux)) for side, flux in fluxes if flux != 0]
+            yield from quantity.ghosts(name, self.scalar_sides, velocity, self.scheme.endings[n])
+            faces = [(side, quantity.faces[side.key]) for side in self.scalar_sides]
+            supplies = [(side, Supply(face.flux)) for side, face in faces if face.flux != 0]
         if self.turbulence:
             yield from supply_ghosts(name, f.nu_t, supplies, quantity.diffusivity, self.turbulence.prandtl)
 
     def limits(self, f: Roles) -> Iterator[Launch]:
         """Compute rate = max(|u|/dx + |v|/dy + |w|/dz), unless the eddy viscosity does."""
         if not self.turbulence:
-            rate, grid = f.scalar("rate"), self.limiting_grid
-            yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate=rate, grid=grid)
+            yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate=f.scalar("rate"), grid=self.limiting_grid)
 
     def residual(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalars `norm` and `residual` of the pressure equation, in the fluid."""
-        measured = partial(self.obstacles.residual, f) if self.obstacles else None
-        yield from self.openings.residual(f, measured)
+        yield from self.openings.residual(f, partial(self.obstacles.residual, f) if self.obstacles else None)
