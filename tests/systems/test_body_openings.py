@@ -143,7 +143,7 @@ def test_a_run_goes_on_to_the_bit(tmp_path):
     ({"obstacle": "oven"}, 'openings[1].obstacle = "oven": no obstacle has this name; give one of stand'),
     ({"type": "vent", "velocity": None},
      'openings[1].type = "vent": in the face of a body it is missing, in this version; give "wall", "inflow" or "outf'),
-    ({"velocity": [0.1, 0.5, 0]}, "fluid leaves a body along y; give 0 as its other components"),
+    ({"velocity": [0.1, 0.5, 0]}, "fluid passes this face along y; give 0 as its other components"),
     ({"box": [[0.9, 0.7, 0], [1.0, 0.7, 1]]}, "it has the centre of no face of y_max of stand; enlarge it, or refine"),
     ({"scalars": {"smoke": "t"}}, "in the face of a body it is a number, in this version"),
     ({"temperature": 1}, "openings[1].temperature = 1.0: this case has no temperature"),

@@ -17,6 +17,7 @@ from tests.systems.test_openings import CARRIED, LOW, OUT, ROOM, passed, room
 WALL = {"name": "end", "type": "box", "low": [0.9, 0, 0], "high": [1.2, 1, 1]}
 DRAIN = {"name": "drain", "obstacle": "stand", "side": "y_max", "type": "outflow"}
 END = {"name": "duct", "obstacle": "end", "side": "x_min", "type": "outflow"}
+FAN = {**DRAIN, "name": "fan", "side": "x_max", "velocity": ["-0.3 - t", 0, 0]}
 SLIP = {**ROOM["boundaries"], "y_min": "slip", "y_max": "slip"}
 
 
@@ -28,6 +29,28 @@ def test_what_enters_leaves_through_a_body(side):
     assert through["drain"] == pytest.approx(0.3 * (1 + np.sin(9 * flow.tick.time)), rel=1e-12)
     assert abs(sum(through.values())) < 1e-12
     assert flow.scalars["divergence"] < 1e-10
+
+
+def test_a_fan_draws_what_is_given_and_an_outflow_takes_the_rest():
+    flow = compute(room({**LOW, "temperature": 1.0}, FAN, OUT, obstacles=[STAND], **HEAT))
+    through = {name: opening["volume_flux"] for name, opening in passed(flow).items()}
+    assert through["fan"] == pytest.approx(0.3 * (0.3 + flow.tick.time), rel=1e-12)
+    assert abs(sum(through.values())) < 1e-12
+    assert flow.scalars["divergence"] < 1e-10
+
+
+def test_a_fan_and_convection_take_all():
+    """Two faces of one body: the fan sets its share, convection the rest."""
+    flow = compute(room(LOW, FAN, {**DRAIN, "side": "x_min"}, obstacles=[{**STAND, "low": [0.3, 0.4, 0]}]))
+    through = {name: opening["volume_flux"] for name, opening in passed(flow).items()}
+    assert through["drain"] == pytest.approx(0.3 - 0.3 * (0.3 + flow.tick.time), rel=1e-12)
+    assert abs(sum(through.values())) < 1e-12
+
+
+def test_plug_flow_drawn_into_a_body_is_exact():
+    slip = {**SLIP, "x_min": {"type": "inflow", "velocity": ["1 + t", 0, 0]}}
+    flow = compute(room({**END, "velocity": ["1 + t", 0, 0]}, boundaries=slip, obstacles=[WALL]))
+    np.testing.assert_allclose(flow["u"][..., :10], 1 + flow.tick.time, rtol=1e-12)
 
 
 def test_plug_flow_into_a_body_is_exact():
@@ -69,7 +92,8 @@ def test_a_uniform_temperature_stays_uniform_on_cells_of_all_widths():
     smoky = [{**scalar, "initial": "1"} for scalar in CARRIED]
     tables = {"heat": {"diffusivity": 0.05, "scheme": "central", "reference": 2.0}, "scalars": smoky}
     low = {**LOW, "scalars": {"smoke": 1.0, "dust": 1.0}}
-    flow = compute(room(low, DRAIN, obstacles=[STAND], **tables).replace(**stretched))
+    flow = compute(room(low, DRAIN, {**FAN, "side": "y_min", "velocity": [0, 0.2, 0]}, obstacles=[STAND],
+                        **tables).replace(**stretched))  # fmt: skip
     fluid = flags(flow.setup)["solid"] & ITSELF == 0
     for name, value in (("T", 2.0), ("smoke", 1.0), ("dust", 1.0)):
         np.testing.assert_allclose(flow[name][fluid], value, rtol=1e-10)
@@ -94,7 +118,10 @@ def test_fluxes_balance():
 @pytest.mark.parametrize("blocks", [(4, 1, 1), (2, 2, 1)])
 def test_bits_do_not_depend_on_blocks(blocks):
     more = {"turbulence": {"model": "smagorinsky"}, "pressure": {"solver": "jacobi", "iterations": 7}}
-    case = room({**SLOT, "temperature": 1.0}, {**DRAIN, "side": "y_min"}, obstacles=[STAND], **HEAT, **more)
+    fan = {**FAN, "side": "y_min", "velocity": [0, "x + t", 0]}
+    low = {**LOW, "temperature": "y"}
+    case = room({**SLOT, "temperature": 1.0}, low, fan, DRAIN | {"side": "x_max", "obstacle": "end"}, **HEAT, **more,
+                obstacles=[STAND, {**WALL, "low": [0.2, 0.8, 0], "high": [0.4, 0.9, 1]}])  # fmt: skip
     one, many = compute(case), compute(case, blocks)
     for name in ("u", "v", "p", "T", "smoke", "dust", "nu_t"):
         assert np.array_equal(one[name], many[name]), name
@@ -104,7 +131,7 @@ def test_bits_do_not_depend_on_blocks(blocks):
 @pytest.mark.slow
 def test_a_run_goes_on_to_the_bit(tmp_path):
     kept = {"checkpoint": {"every": {"steps": 3}}, "output": {"precision": "double"}}
-    case = room(LOW, DRAIN, obstacles=[STAND], **HEAT, **kept)
+    case = room(LOW, FAN, {**DRAIN, "side": "x_min"}, obstacles=[{**STAND, "low": [0.3, 0.4, 0]}], **HEAT, **kept)
     tf.run(case, output=tmp_path / "whole")
     tf.run(case.replace(**{"time.steps": 3}), output=tmp_path / "half")
     tf.run(case, output=tmp_path / "half", resume=True)
@@ -118,6 +145,11 @@ def test_a_run_goes_on_to_the_bit(tmp_path):
     (({**DRAIN, "pressure": 0}, LOW), "in the face of a body no pressure is given, in this version; omit pressure"),
     (({**DRAIN, "temperature": 1.0}, LOW), "an outflow opening has none"),
     ((DRAIN,), "nothing enters that could leave; give an inflow"),
+    (({**FAN, "velocity": [0.3, 0, 0]}, LOW), "an outflow leads into the body; give the x component the other sign"),
+    (({**FAN, "velocity": [-0.3, 0.1, 0]}, LOW), "fluid passes this face along x; give 0 as its other components"),
+    (({**FAN, "temperature": 1.0}, LOW), "an outflow opening has none"),
+    (({**FAN, "pressure": 0}, LOW), "it is of a side of the domain; in the face of a body give velocity"),
+    (({**OUT, "pressure": None, "velocity": [1, 0, 0]}, LOW), "an outflow opening has none; omit it, or give type ="),
     ((DRAIN, {**DRAIN, "name": "twin", "side": "y_min"}, LOW), "their pressures set the flow through each"),
     ((DRAIN, OUT, LOW), "their pressures set the flow through each"),
 ])  # fmt: skip
@@ -125,6 +157,12 @@ def test_what_is_wrong_is_named(openings, line):
     with pytest.raises(BadInput) as error:
         room(*openings, obstacles=[STAND], **HEAT)
     assert line in str(error.value)
+
+
+def test_what_is_drawn_has_to_enter():
+    setup = RunSetup(room(FAN, LOW, obstacles=[STAND]), (1, 1, 1))
+    with pytest.raises(BadInput, match=r"fan in x_max of stand lets -0.09 in, low in x_min lets 0.3 in: 0.21 .* more"):
+        setup.system.check()
 
 
 def test_fluid_leaves_through_insulated_bodies():

@@ -12,6 +12,7 @@ import numpy as np
 from taskflow.cases.language.problems import Key, Problem, numbered, present, shown, wrong
 from taskflow.cases.language.table import Text, optional, written
 from taskflow.cases.tables.grid import AXES
+from taskflow.cases.tables.kinds import Kind
 from taskflow.cases.tables.obstacles import Obstacle, Obstacles
 from taskflow.cases.tables.places import PlacedSide
 from taskflow.cases.tables.pressure import PressureTable
@@ -37,6 +38,13 @@ class PlacedInBody(PlacedSide):
     @classmethod
     def takes_all(cls, values: Mapping[str, Any]) -> bool:
         return values.get("obstacle") is not None
+
+    @classmethod
+    def _keys_fit(cls, values: Mapping[str, Any], kind: Kind) -> Iterator[Problem]:
+        inside = kind.chosen(values).in_bodies if cls.takes_all(values) else None
+        for problem in super()._keys_fit(values, kind):
+            if inside is None or problem.keys[-1] not in inside.keys:
+                yield problem
 
     @property
     def axis(self) -> int:
@@ -120,7 +128,7 @@ def _are_possible(openings: Openings) -> Iterator[Problem]:
                 remedy = "in the face of a body no pressure is given, in this version; omit pressure"
             yield wrong((*key, "type"), opening.type, remedy)
             continue
-        for name in present(dict(opening), *opening.kind.keys - kind.keys):
+        for name in present(dict(opening), *BOUNDARIES[opening.type].keys - kind.keys):
             others = f"give {', '.join(sorted(kind.keys))}" if kind.keys else "omit it"
             remedy = f"it is of a side of the domain; in the face of a body {others}"
             yield wrong((*key, name), written(getattr(opening, name)), remedy)
@@ -137,7 +145,11 @@ def _let_fluid_in(openings: Openings) -> Iterator[Problem]:
             continue
         along = [part for axis, part in enumerate(opening.velocity or ()) if axis != opening.axis]
         if any(part != 0.0 for part in along):
-            remedy = f"fluid leaves a body along {opening.side[0]}; give 0 as its other components"
+            remedy = f"fluid passes this face along {opening.side[0]}; give 0 as its other components"
+            yield wrong((*key, "velocity"), written(opening.velocity), remedy)
+        normal, sign = (opening.velocity or (0.0,) * 3)[opening.axis], 1 if opening.side.endswith("max") else -1
+        if opening.kind.draws and isinstance(normal, float) and normal * sign > 0:
+            remedy = f'an outflow leads into the body; give the {opening.side[0]} component the other sign, or "inflow"'
             yield wrong((*key, "velocity"), written(opening.velocity), remedy)
         values = {("temperature",): opening.temperature} | {("scalars", n): q for n, q in opening.released.items()}
         for place, value in values.items():

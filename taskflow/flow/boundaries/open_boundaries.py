@@ -112,12 +112,12 @@ class OpenBoundaries:
 
     @property
     def _open(self) -> list[tuple[BoxSide, OpenSide]]:
-        """The open sides from x_min to z_max, inflows first."""
+        """The open sides from x_min to z_max, prescribed velocities first."""
         return [(side, condition) for side, condition in self._inflows_first if isinstance(condition, OpenSide)]
 
     @property
     def _inflows_first(self) -> list[tuple[BoxSide, BoundaryCondition]]:
-        return sorted(parts(self.boundaries, self.grid), key=lambda part: not part[1].enters)
+        return sorted(parts(self.boundaries, self.grid), key=lambda part: not (part[1].enters or part[1].draws))
 
     def _stage(self, n: int) -> StageNames:
         return StageNames(self.scheme.names[n]["dt"], f"outflow_speed{self.scheme.endings[n]}", self.endings[n])

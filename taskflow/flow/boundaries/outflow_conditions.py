@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -10,6 +10,7 @@ from taskflow.flow.boundaries.boundary import AS_INSIDE, Value, impose, mirror, 
 from taskflow.flow.boundaries.box_side import Boxes, BoxSide
 from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_pressure
 from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side, Velocity
+from taskflow.flow.boundaries.inflow import imposed
 from taskflow.flow.boundaries.opening import OpenSide, StageNames, State
 from taskflow.flow.boundaries.outflow import (
     QUANTA,
@@ -24,7 +25,7 @@ from taskflow.flow.boundaries.outflow import (
     push_outlet,
 )
 from taskflow.flow.operators.rates import exact_sum
-from taskflow.runtime.tasks import Launch, Roles
+from taskflow.runtime.tasks import Launch, Roles, frame
 
 T = TypeVar("T")
 VELOCITY, NEW = ("u", "v", "w"), ("u_new", "v_new", "w_new")
@@ -42,6 +43,8 @@ class Outflow(OpenSide):
     @classmethod
     def chosen(cls, table: Mapping[str, Any]) -> type[BoundaryCondition]:
         pressure = table.get("pressure")
+        if table.get("velocity") is not None:
+            return DrawnOutflow
         if pressure is None:
             return ConvectiveOutflow
         return AdvectedOutflow if isinstance(pressure, str) else PressureOutflow
@@ -128,6 +131,41 @@ class BodyOutflow(ConvectiveOutflow):
 
 
 ConvectiveOutflow.in_bodies = BodyOutflow
+
+
+@dataclass(frozen=True)
+class DrawnOutflow(Outflow):
+    """Outflow into the face of a body with a prescribed normal velocity, such as of a fan. The temperature has no
+    gradient there.
+    """
+
+    keys: ClassVar[frozenset[str]] = frozenset(("velocity",))
+    varies = frozenset(("time", "place"))
+    flux = None
+    draws = True
+    filled = True
+
+    def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
+        return (VELOCITY[frame(face)[0]],)
+
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield imposed((f.u, f.v, f.w), side, stage)
+
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield imposed((f.u_new, f.v_new, f.w_new), side, stage)
+
+    def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        for temperature in state[len(VELOCITY) :]:
+            yield mirror(temperature, over=side.ghosts, on=side.face, mirror=AS_INSIDE)
+
+    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield from self.begin_ghosts(new, side, stage)
+
+    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
+        yield from ()
+
+
+DrawnOutflow.in_bodies = DrawnOutflow
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,9 @@ class Inflows:
         for key in self.profiles:
             speeds = np.concatenate([part.ravel() for part in self.inward(key, 0.0)])
             often = " at first, and changes in time" if self.varies else ""
+            way, speeds = ("enters", speeds) if speeds.mean() >= 0 else ("leaves", -speeds)
             mean, most, name = speeds.mean(), speeds.max(), self.sides[key].title
-            yield f"{name}: fluid enters at {mean:.4g} on average, {most:.4g} at most{often}"
+            yield f"{name}: fluid {way} at {mean:.4g} on average, {most:.4g} at most{often}"
 
     def check(self, times: list[float]) -> None:
         """Raise BadInput if a value is not finite at one of these times, or the inflow cannot leave."""
