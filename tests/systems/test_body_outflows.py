@@ -35,6 +35,7 @@ def test_a_fan_draws_what_is_given_and_an_outflow_takes_the_rest():
     flow = compute(room({**LOW, "temperature": 1.0}, FAN, OUT, obstacles=[STAND], **HEAT))
     through = {name: opening["volume_flux"] for name, opening in passed(flow).items()}
     assert through["fan"] == pytest.approx(0.3 * (0.3 + flow.tick.time), rel=1e-12)
+    assert "fan in x_max of stand: fluid leaves at 0.3 on average" in "".join(flow.setup.inflows.described())
     assert abs(sum(through.values())) < 1e-12
     assert flow.scalars["divergence"] < 1e-10
 

@@ -102,10 +102,11 @@ class Inflows:
         return np.concatenate(found) if found else np.zeros(1)
 
     def described(self) -> Iterator[str]:
+        drawn = {side.key for side, one in parts(self.openings.boundaries, self.grid.constants) if one.draws}
         for key in self.profiles:
-            speeds = np.concatenate([part.ravel() for part in self.inward(key, 0.0)])
+            way, sign = ("leaves", -1.0) if key in drawn else ("enters", 1.0)
+            speeds = np.concatenate([sign * part.ravel() + 0.0 for part in self.inward(key, 0.0)])  # not -0
             often = " at first, and changes in time" if self.varies else ""
-            way, speeds = ("enters", speeds) if speeds.mean() >= 0 else ("leaves", -speeds)
             mean, most, name = speeds.mean(), speeds.max(), self.sides[key].title
             yield f"{name}: fluid {way} at {mean:.4g} on average, {most:.4g} at most{often}"
 
