@@ -16,7 +16,7 @@ from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.timing.steady import SteadyWatch
 from taskflow.flow import Monitor
 from taskflow.flow.grid.metrics import Grid
-from taskflow.flow.measures.monitor import Conduction, heat_flux
+from taskflow.flow.measures.sums import Conduction, heat_flux
 from taskflow.flow.model import VELOCITY
 from taskflow.runs.block.pace import Pace
 from taskflow.runs.state.setup import RunSetup

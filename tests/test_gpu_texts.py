@@ -25,6 +25,7 @@ from tests.flow.test_implicit_diffusion import warm
 from tests.nvrtc import compilers, messages
 from tests.runs.test_charts_real_time import WARM
 from tests.runtime.machine import sweeping, test_pieces, test_stored
+from tests.systems.test_body_walls import belted
 from tests.systems.test_charts_bodies import BOX as AROUND_POST
 from tests.systems.test_charts_moving_bodies import DRIFTING, DRIVEN
 from tests.systems.test_moving_heat import HOT
@@ -102,6 +103,17 @@ def test_kernels_of_a_volume_of_fluid_compile_for_gpus(tables, precision):
     method = {**tables.get("two_phase", {}), "method": "vof"}
     flow = phases(**{**tables, "two_phase": method, "machine": {"precision": precision}})
     assert [message for text in texts_of(flow) if (message := messages(text))] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_kernels_of_walls_in_bodies_compile_for_gpus(precision):
+    """Moving and heated ones, with values that change in time and others, limited differences and central ones."""
+    found = [text for scheme in ("central", "koren") for text in texts_of(belted(scheme, precision))
+             if '"wall_supply.cu"' in text]  # fmt: skip
+    for name in ("supply", "supply_bounded"):
+        assert len([text for text in found if f" {name}(" in text]) >= 2, name
+    assert [message for text in found if (message := messages(text))] == []
 
 
 @pytest.mark.slow

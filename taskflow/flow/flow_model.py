@@ -72,6 +72,12 @@ class FlowModel(Model):
         """The sides, and their openings."""
         return tuple(side for side, _ in parts(self.boundaries, self.grid))
 
+    @cached_property
+    def scalar_sides(self) -> tuple[BoxSide, ...]:
+        """The sides with ghost values of passive scalars: in faces of bodies only outflows."""
+        return tuple(side for side, condition in parts(self.boundaries, self.grid)
+                     if not side.in_body or (condition.permeable and not condition.enters))  # fmt: skip
+
     @property
     def uniform_axes(self) -> tuple[int, ...]:
         """Directions without variation: one cell, periodic or between planes of symmetry. Empty if all three are."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from taskflow.bench.cost import operations
 from taskflow.flow import StaggeredGrid
-from taskflow.flow.measures.monitor import divergence_max
+from taskflow.flow.measures.sums import divergence_max
 from taskflow.flow.poisson import elimination
 from taskflow.flow.poisson.relaxation import jacobi, jacobi_twice
 from taskflow.runtime.machine.device import cpu

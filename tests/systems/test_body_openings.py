@@ -96,6 +96,13 @@ def test_fluxes_balance():
         assert change > 1e-4
 
 
+def test_inflows_may_meet_at_an_edge_of_a_body():
+    corner = {**SLOT, "box": None}
+    flow = compute(room(corner, {**BACK, "side": "x_max", "velocity": [0.2, 0, 0]}, OUT, obstacles=[STAND]))
+    assert abs(sum(opening["volume_flux"] for opening in passed(flow).values())) < 1e-12
+    assert flow.scalars["divergence"] < 1e-10
+
+
 def test_the_flags_of_a_body_are_not_those_of_its_opening():
     """Of cells (x, y): the body fills x < 1, and cells with y = 1 and 2 of its face are open."""
     solid = np.zeros((3, 6, 4), bool)  # with a layer around two by four cells
@@ -134,9 +141,9 @@ def test_a_run_goes_on_to_the_bit(tmp_path):
 
 @pytest.mark.parametrize(("change", "line"), [
     ({"obstacle": "oven"}, 'openings[1].obstacle = "oven": no obstacle has this name; give one of stand'),
-    ({"type": "outflow", "velocity": None, "pressure": 0},
-     'openings[1].type = "outflow": in the face of a body it is missing, in this version; give "inflow"'),
-    ({"velocity": [0.1, 0.5, 0]}, "fluid leaves a body along y; give 0 as its other components"),
+    ({"type": "vent", "velocity": None},
+     'openings[1].type = "vent": in the face of a body it is missing, in this version; give "wall", "inflow" or "outf'),
+    ({"velocity": [0.1, 0.5, 0]}, "fluid passes this face along y; give 0 as its other components"),
     ({"box": [[0.9, 0.7, 0], [1.0, 0.7, 1]]}, "it has the centre of no face of y_max of stand; enlarge it, or refine"),
     ({"scalars": {"smoke": "t"}}, "in the face of a body it is a number, in this version"),
     ({"temperature": 1}, "openings[1].temperature = 1.0: this case has no temperature"),

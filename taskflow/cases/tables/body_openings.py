@@ -9,14 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from taskflow.cases.language.problems import Key, Problem, numbered, present, wrong
+from taskflow.cases.language.problems import Key, Problem, numbered, present, shown, wrong
 from taskflow.cases.language.table import Text, optional, written
 from taskflow.cases.tables.grid import AXES
+from taskflow.cases.tables.kinds import Kind
 from taskflow.cases.tables.obstacles import Obstacle, Obstacles
 from taskflow.cases.tables.places import PlacedSide
 from taskflow.cases.tables.pressure import PressureTable
-from taskflow.cases.tables.timed import Timed
+from taskflow.cases.tables.timed import Timed, placed
+from taskflow.cases.tables.turbulence import TurbulenceTable
 from taskflow.flow import StaggeredGrid
+from taskflow.flow.boundaries.kinds import BOUNDARIES
 
 MOST = 10**8  # faces of a side with openings: each face has a flag
 
@@ -27,14 +30,21 @@ class PlacedInBody(PlacedSide):
     placing: ClassVar[frozenset[str]] = PlacedSide.placing | {"obstacle"}
 
     obstacle: Text | None = optional(
-        "the name of a `box` of [obstacles](#obstacles), in whose face it is, by default in all of it. Only an"
-        " `inflow` along the normal, whose temperature and scalars are numbers and hold half a cell inside it",
+        "the name of a `box` of [obstacles](#obstacles), in whose face it is, by default in all of it. An `inflow`"
+        " along the normal, whose temperature and scalars are numbers, an `outflow` without a pressure, or a `wall`",
         otherwise="it is in a side of the domain",
     )
 
     @classmethod
     def takes_all(cls, values: Mapping[str, Any]) -> bool:
         return values.get("obstacle") is not None
+
+    @classmethod
+    def _keys_fit(cls, values: Mapping[str, Any], kind: Kind) -> Iterator[Problem]:
+        inside = kind.chosen(values).in_bodies if cls.takes_all(values) else None
+        for problem in super()._keys_fit(values, kind):
+            if inside is None or problem.keys[-1] not in inside.keys:
+                yield problem
 
     @property
     def axis(self) -> int:
@@ -108,24 +118,51 @@ def _are_in_boxes(obstacles: Obstacles, openings: Openings) -> Iterator[Problem]
             yield wrong((*key, "obstacle"), opening.obstacle, remedy)
 
 
-def _let_fluid_in(openings: Openings) -> Iterator[Problem]:
+def _are_possible(openings: Openings) -> Iterator[Problem]:
     for key, opening in of_bodies(openings):
-        kind = opening.kind
-        if kind.in_bodies is None:
-            remedy = 'in the face of a body it is missing, in this version; give "inflow"'
+        kind = opening.kind.in_bodies
+        if kind is None:
+            *names, last = [shown(name) for name in opening.kinds() if BOUNDARIES[name].chosen({}).in_bodies]
+            remedy = f"in the face of a body it is missing, in this version; give {', '.join(names)} or {last}"
+            if BOUNDARIES[opening.type].chosen({}).in_bodies:
+                remedy = "in the face of a body no pressure is given, in this version; omit pressure"
             yield wrong((*key, "type"), opening.type, remedy)
             continue
-        for name in present(dict(opening), "log_law", "table"):
-            remedy = "it applies to sides of the domain only; give a velocity"
+        for name in present(dict(opening), *BOUNDARIES[opening.type].keys - kind.keys):
+            others = f"give {', '.join(sorted(kind.keys))}" if kind.keys else "omit it"
+            remedy = f"it is of a side of the domain; in the face of a body {others}"
             yield wrong((*key, name), written(getattr(opening, name)), remedy)
+        for name in kind.keys:
+            value = getattr(opening, name)
+            if "place" not in kind.varies and placed(*(value if isinstance(value, tuple) else (value,))):
+                remedy = "in the face of a body it may not change with the place; give numbers or functions of t"
+                yield wrong((*key, name), written(value), remedy)
+
+
+def _let_fluid_in(openings: Openings) -> Iterator[Problem]:
+    for key, opening in of_bodies(openings):
+        if not opening.kind.permeable or opening.kind.in_bodies is None:
+            continue
         along = [part for axis, part in enumerate(opening.velocity or ()) if axis != opening.axis]
         if any(part != 0.0 for part in along):
-            remedy = f"fluid leaves a body along {opening.side[0]}; give 0 as its other components"
+            remedy = f"fluid passes this face along {opening.side[0]}; give 0 as its other components"
+            yield wrong((*key, "velocity"), written(opening.velocity), remedy)
+        normal, sign = (opening.velocity or (0.0,) * 3)[opening.axis], 1 if opening.side.endswith("max") else -1
+        if opening.kind.draws and isinstance(normal, float) and normal * sign > 0:
+            remedy = f'an outflow leads into the body; give the {opening.side[0]} component the other sign, or "inflow"'
             yield wrong((*key, "velocity"), written(opening.velocity), remedy)
         values = {("temperature",): opening.temperature} | {("scalars", n): q for n, q in opening.released.items()}
         for place, value in values.items():
             if isinstance(value, Timed):
                 yield wrong((*key, *place), written(value), "in the face of a body it is a number, in this version")
+
+
+def _leave_through_insulated_bodies(obstacles: Obstacles, openings: Openings) -> Iterator[Problem]:
+    warm = {body.name for body in obstacles if body.temperature is not None}
+    for key, opening in of_bodies(openings):
+        if opening.obstacle in warm and opening.kind.permeable and not opening.kind.enters:
+            remedy = "fluid leaves only through insulated bodies, in this version; omit the temperature of this one"
+            yield wrong((*key, "obstacle"), opening.obstacle, remedy)
 
 
 def _are_in_the_domain(staggered: StaggeredGrid, obstacles: Obstacles, openings: Openings) -> Iterator[Problem]:
@@ -146,9 +183,19 @@ def _are_in_the_domain(staggered: StaggeredGrid, obstacles: Obstacles, openings:
         taken |= face.covered
 
 
+def _eddies_see_them_at_rest(turbulence: TurbulenceTable | None, openings: Openings) -> Iterator[Problem]:
+    for key, opening in of_bodies(openings):
+        if turbulence and not opening.kind.permeable and any(part != 0.0 for part in opening.velocity or ()):
+            remedy = "with turbulence a face of a body is at rest, in this version; omit it, or the turbulence"
+            yield wrong((*key, "velocity"), written(opening.velocity), remedy)
+
+
 def _pressure_knows_their_faces(pressure: PressureTable, openings: Openings) -> Iterator[Problem]:
     if pressure.solver == "fft" and of_bodies(openings):
         yield wrong(("pressure", "solver"), pressure.solver, 'it ignores faces of bodies; give "multigrid"')
 
 
-RULES = _are_in_boxes, _let_fluid_in, _are_in_the_domain, _pressure_knows_their_faces
+RULES = (
+    _are_in_boxes, _are_possible, _let_fluid_in, _leave_through_insulated_bodies, _are_in_the_domain,
+    _eddies_see_them_at_rest, _pressure_knows_their_faces,
+)  # fmt: skip

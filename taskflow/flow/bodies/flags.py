@@ -74,16 +74,29 @@ def heat_bits(solid: np.ndarray, isothermal: np.ndarray) -> np.ndarray:
     return np.where(inside, np.uint16(KEEPS), bits)
 
 
-def opened(masks: Mapping[str, np.ndarray], passes: np.ndarray, axis: int, side: int) -> None:
-    """Remove the flags of a body where a cell may be entered through its face (axis, side): `passes`, with a layer."""
-    own = moved(passes)
-    for role in masks.keys() & {"T_faces", "scalar_faces"}:
-        masks[role][own] &= np.uint16(~(3 << 2 * NEIGHBOURS.index((axis, side))) & 0xFFFF)
+def opened(masks: Mapping[str, np.ndarray], cells: np.ndarray, axis: int, side: int) -> None:
+    """Remove the flags of a body where fluid may pass between it and a cell, across the cell's face (axis, side).
+    `cells` has a layer around.
+    """
+    own = moved(cells)
+    _replace_heat_bits(masks, own, axis, side, 0)
     for along in (other for other in range(3) if other != axis):
         place = [other for other in range(3) if other != along].index(axis)
         bit = np.uint16(~(1 << 4 * along + 2 * place + (side > 0)) & 0xFFFF)
         for role in masks.keys() & {"faces", "edges"}:
-            masks[role][own & moved(passes, (along, -1))] &= bit
+            masks[role][own & moved(cells, (along, -1))] &= bit
+
+
+def insulated(masks: Mapping[str, np.ndarray], cells: np.ndarray, axis: int, side: int) -> None:
+    """Insulate a body from a cell across the cell's face (axis, side). `cells` has a layer around."""
+    _replace_heat_bits(masks, moved(cells), axis, side, INSULATED)
+
+
+def _replace_heat_bits(masks: Mapping[str, np.ndarray], own: np.ndarray, axis: int, side: int, kind: int) -> None:
+    place = 2 * NEIGHBOURS.index((axis, side))
+    for role in masks.keys() & {"T_faces", "scalar_faces"}:
+        masks[role][own] &= np.uint16(~(3 << place) & 0xFFFF)
+        masks[role][own] |= np.uint16(kind << place)
 
 
 def owners(bodies: np.ndarray, axis: int) -> np.ndarray:

@@ -118,6 +118,8 @@ class BoundaryCondition:
     """Fluid may pass."""
     enters: ClassVar[bool] = False
     """Fluid enters with values prescribed on the faces."""
+    draws: ClassVar[bool] = False
+    """Fluid leaves with a normal velocity prescribed on the faces."""
     brings_phase: ClassVar[bool] = False
     """With two phases, the phase of what enters is prescribed."""
     balances: ClassVar[bool] = False

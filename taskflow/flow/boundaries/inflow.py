@@ -98,10 +98,10 @@ class Inflow(OpenSide):
         return tuple(names)
 
     def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        yield self._imposed((f.u, f.v, f.w), side, stage)
+        yield imposed((f.u, f.v, f.w), side, stage)
 
     def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        yield self._imposed((f.u_new, f.v_new, f.w_new), side, stage)
+        yield imposed((f.u_new, f.v_new, f.w_new), side, stage)
 
     def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from inflow_ghosts(dict(zip("uvwT", state, strict=False)), side, stage.ending)  # without T, or with it
@@ -122,16 +122,14 @@ class Inflow(OpenSide):
         for where in side.each(values):
             yield beyond_velocity(fields.flow, fields.T, fields.metrics, side.speeds, **where)
 
-    def _imposed(self, velocity: Velocity, side: BoxSide, stage: StageNames) -> Launch:
-        name = values(side.key, "uvw"[side.axis], stage.ending)
-        return impose_values(velocity[side.axis], name, over=side.faces)
-
 
 @dataclass(frozen=True)
 class BodyInflow(Inflow):
     """Prescribed normal velocity in the face of a body. Its other values are stored in the body's cells, half a cell
     inside.
     """
+
+    keys: ClassVar[frozenset[str]] = frozenset(("velocity", "temperature"))
 
     def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
         return ("uvw"[frame(face)[0]],)
@@ -147,6 +145,12 @@ class BodyInflow(Inflow):
 
 
 Inflow.in_bodies = BodyInflow
+
+
+def imposed(velocity: Velocity, side: BoxSide, stage: StageNames) -> Launch:
+    """Return the launch that sets the normal velocity to the prescribed values."""
+    name = values(side.key, "uvw"[side.axis], stage.ending)
+    return impose_values(velocity[side.axis], name, over=side.faces)
 
 
 def inflow_ghosts(fields: Mapping[str, str], side: BoxSide, ending: str) -> Iterator[Launch]:
@@ -166,7 +170,7 @@ def placed_ghosts(fields: Mapping[str, str], boundaries: Boundaries, grid: Grid,
     `fields` maps the names u, v, w and T to fields. The other ghost values are needed before, for edges.
     """
     for side, condition in parts(boundaries, grid):
-        prescribed = () if condition.enters else condition.prescribed(side.face, tuple(fields))
+        prescribed = () if condition.permeable else condition.prescribed(side.face, tuple(fields))
         for name, field in fields.items():
             if name in prescribed:
                 yield from _reflected(name, field, side, ending)

@@ -23,7 +23,7 @@ from taskflow.flow.boundaries.sides import pressure_sides
 from taskflow.flow.grid import Grid
 from taskflow.flow.poisson import Operator
 from taskflow.flow.time.schemes import TimeScheme
-from taskflow.runtime.regions import Box, Partition
+from taskflow.runtime.regions import Box, Partition, difference
 from taskflow.runtime.tasks import Launch, Roles
 
 
@@ -63,8 +63,11 @@ class OpenBoundaries:
 
     @cached_property
     def in_bodies(self) -> tuple[Box, ...]:
-        """The cells of bodies next to openings in their faces, which are not part of the flow."""
-        return tuple(box for side, _ in self._open if side.in_body for box in side.layer)
+        """The cells of bodies next to openings in their faces, which are not part of the flow: disjoint boxes."""
+        boxes = list[Box]()
+        for side in (side for side, _ in self._open if side.in_body):
+            boxes += difference(side.layer, boxes)
+        return tuple(boxes)
 
     def advance(self, f: Roles, n: int) -> Iterator[Launch]:
         """Set the normal velocity at the end of stage n, before its projection, from the new velocity inside."""
@@ -113,12 +116,12 @@ class OpenBoundaries:
 
     @property
     def _open(self) -> list[tuple[BoxSide, OpenSide]]:
-        """The open sides from x_min to z_max, inflows first."""
+        """The open sides from x_min to z_max, prescribed velocities first."""
         return [(side, condition) for side, condition in self._inflows_first if isinstance(condition, OpenSide)]
 
     @property
     def _inflows_first(self) -> list[tuple[BoxSide, BoundaryCondition]]:
-        return sorted(parts(self.boundaries, self.grid), key=lambda part: not part[1].enters)
+        return sorted(parts(self.boundaries, self.grid), key=lambda part: not (part[1].enters or part[1].draws))
 
     def _stage(self, n: int) -> StageNames:
         return StageNames(self.scheme.names[n]["dt"], self.speeds[n], self.endings[n])

@@ -24,14 +24,15 @@ The side "outflow" is one of the three, chosen by its pressure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from taskflow.flow.boundaries.boundary import AS_INSIDE, INSIDE, Value, impose, mirror, timed
 from taskflow.flow.boundaries.box_side import Boxes, BoxSide
 from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_pressure
-from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side
+from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side, Velocity
+from taskflow.flow.boundaries.inflow import imposed
 from taskflow.flow.boundaries.opening import (
     OpenSide,
     StageNames,
@@ -47,6 +48,7 @@ from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.rates import exact_sum
 from taskflow.runtime.tasks import Face, Launch, Read, ReadWrite, Roles, Scalar, Write, facing, frame, task
 
+T = TypeVar("T")
 VELOCITY, NEW = ("u", "v", "w"), ("u_new", "v_new", "w_new")
 ADVECTED = KERNELS / "boundaries" / "advected_pressure.cu"
 NEXT_FACE = facing(n=(1, 1), high=(0, 0))  # from the last cell, the next face inside
@@ -109,6 +111,8 @@ class Outflow(OpenSide):
     @classmethod
     def chosen(cls, table: Mapping[str, Any]) -> type[BoundaryCondition]:
         pressure = table.get("pressure")
+        if table.get("velocity") is not None:
+            return DrawnOutflow
         if pressure is None:
             return ConvectiveOutflow
         return AdvectedOutflow if isinstance(pressure, str) else PressureOutflow
@@ -133,12 +137,17 @@ class CarriedOutflow(Outflow):
     balances = True
     filled = True
 
+    @staticmethod
+    def across(side: BoxSide, values: Sequence[T]) -> Iterator[tuple[str, T]]:
+        """Yield the values of u, v, w and T that have ghost cells beyond it, by name."""
+        return side.across(values)
+
     def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        for name, field in side.across(state):
+        for name, field in self.across(side, state):
             yield mirror(field, over=side.beyond(name), on=side.face, mirror=AS_INSIDE)
 
     def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        for name, (now, before) in side.across([*zip(new, old, strict=True)]):
+        for name, (now, before) in self.across(side, [*zip(new, old, strict=True)]):
             yield self._convected(f, now, before, side.beyond(name), side, stage)
 
     @staticmethod
@@ -171,6 +180,60 @@ class ConvectiveOutflow(CarriedOutflow):
         yield exact_sum(q, over=side.faces, total=total, bound=f.scalar("sum_bound"), scale=QUANTA, **where)
         about = opening(side)
         yield balance(q, over=side.faces, total=total, outflow_speed=f.scalar(stage.speed), opening=about)
+
+
+@dataclass(frozen=True)
+class BodyOutflow(ConvectiveOutflow):
+    """Convective outflow into the face of a body. The temperature beyond is stored in the body's cells, in which
+    velocities along the face are 0.
+    """
+
+    keys: ClassVar[frozenset[str]] = frozenset()
+
+    @staticmethod
+    def across(side: BoxSide, values: Sequence[T]) -> Iterator[tuple[str, T]]:
+        return ((name, value) for name, value in side.across(values) if name == "T")
+
+    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
+        yield from ()
+
+
+ConvectiveOutflow.in_bodies = BodyOutflow
+
+
+@dataclass(frozen=True)
+class DrawnOutflow(Outflow):
+    """Outflow into the face of a body with a prescribed normal velocity, such as of a fan. The temperature has no
+    gradient there.
+    """
+
+    keys: ClassVar[frozenset[str]] = frozenset(("velocity",))
+    varies = frozenset(("time", "place"))
+    flux = None
+    draws = True
+    filled = True
+
+    def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
+        return (VELOCITY[frame(face)[0]],)
+
+    def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield imposed((f.u, f.v, f.w), side, stage)
+
+    def advance(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield imposed((f.u_new, f.v_new, f.w_new), side, stage)
+
+    def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        for temperature in state[len(VELOCITY) :]:
+            yield mirror(temperature, over=side.ghosts, on=side.face, mirror=AS_INSIDE)
+
+    def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
+        yield from self.begin_ghosts(new, side, stage)
+
+    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
+        yield from ()
+
+
+DrawnOutflow.in_bodies = DrawnOutflow
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,28 @@
-"""No-slip walls."""
+"""No-slip walls, of the domain and in faces of bodies."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from taskflow.common.errors import BadInput
-from taskflow.flow.boundaries.boundary import (
-    AROUND,
-    Mirror,
-    mirror_timed,
-    mirrored_timed,
-    timed,
-)
+from taskflow.flow.boundaries.boundary import AROUND, Mirror, mirror, mirror_timed, mirrored_timed, timed
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import REST, CellFields, Condition, beyond_velocity
-from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side, Velocity
+from taskflow.flow.boundaries.condition import (
+    Boundaries,
+    BoundaryCondition,
+    FluxKind,
+    GivenValues,
+    Side,
+    Velocity,
+)
+from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.boundaries.rough_wall import log_law_ghosts
-from taskflow.flow.grid import Vector
-from taskflow.runtime.tasks import Launch, frame
+from taskflow.flow.boundaries.wall_supply import CellsAtFace, WallSupply, supply
+from taskflow.flow.grid import Grid, Vector
+from taskflow.runtime.tasks import Launch, Roles, frame
 
 
 @dataclass(frozen=True)
@@ -83,14 +86,20 @@ class Wall(BoundaryCondition):
             yield mirrored_timed(fields, speeds, values, over=over, on=side.face)
 
     def temperature_ghosts(self, T: str, side: BoxSide, diffusivity: float, ending: str) -> Iterator[Launch]:
-        changing = self.timed & {"temperature", "heat"}
-        if not changing:
-            yield from super().temperature_ghosts(T, side, diffusivity, ending)
-            return
-        name = "T" if "temperature" in changing else "heat"
-        supplied = replace(self, temperature=None, heat_flux=1.0, outside_temperature=0.0)  # the scalar is a factor
-        values = AROUND if name == "T" else supplied.temperature_mirror(side, diffusivity)
-        yield mirror_timed(T, over=side.ghosts, on=side.face, number=timed(side.key, name, ending), mirror=values)
+        values, name = self.conduction(side, diffusivity)
+        where: dict[str, Any] = {"over": side.ghosts, "on": side.face, "mirror": values}
+        yield mirror_timed(T, **where, number=timed(side.key, name, ending)) if name else mirror(T, **where)
+
+    def conduction(self, side: BoxSide, diffusivity: float) -> tuple[Mirror, str | None]:
+        """Return the ghost temperature as a function of the value inside. If it changes in time, also the name of the
+        scalar that is a factor of its value, "T" or "heat".
+        """
+        if "temperature" in self.timed:
+            return AROUND, "T"
+        if "heat" in self.timed:
+            supplied = replace(self, temperature=None, heat_flux=1.0, outside_temperature=0.0)
+            return supplied.temperature_mirror(side, diffusivity), "heat"
+        return self.temperature_mirror(side, diffusivity), None
 
     def temperature_mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
         """Return g = factor inside + value that solves T = temperature or, with T = (g + inside) / 2 on the wall,
@@ -126,3 +135,53 @@ class Wall(BoundaryCondition):
     def collocated(self, side: Side, fields: CellFields, values: Condition) -> Iterator[Launch]:
         for where in side.each(values):
             yield beyond_velocity(fields.flow, fields.T, fields.metrics, side.speeds, **where)
+
+
+@dataclass(frozen=True)
+class BodyWall(Wall):
+    """A wall in the face of a body. It has no ghost values."""
+
+    keys: ClassVar[frozenset[str]] = Wall.keys - {"roughness", "contact_angle", "moment_about"}
+    varies = frozenset(("time",))
+    filled = True
+
+    def normal(self, velocity: Velocity, side: BoxSide) -> Iterator[Launch]:
+        yield from ()
+
+    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
+        yield from ()
+
+    def drag(self, side: CellsAtFace, viscosity: float) -> Iterator[tuple[str, WallSupply]]:
+        """Yield the friction on the fluid by its motion, with the velocities on which it acts."""
+        factor = self.factor(side)
+        for axis in side.along:
+            name, changing = "uvw"[axis], "velocity" in self.timed
+            value = Mirror(1.0, (1 - factor) * (1.0 if changing else self.velocity[axis]))  # the rest is a body's
+            if value.value:
+                yield name, WallSupply.of(value, timed(side.key, name, "") if changing else None, side, viscosity)
+
+    def warmth(self, side: CellsAtFace, diffusivity: float) -> WallSupply:
+        """Return the supply of heat."""
+        mirror, name = self.conduction(side, diffusivity)
+        return WallSupply.of(mirror, timed(side.key, name, "") if name else None, side, diffusivity)
+
+
+Wall.in_bodies = BodyWall
+
+
+def body_walls(boundaries: Boundaries, grid: Grid) -> list[tuple[CellsAtFace, BodyWall]]:
+    """Return the walls in faces of bodies."""
+    return [(CellsAtFace(side.face, grid, side.part), condition) for side, condition in parts(boundaries, grid)
+            if isinstance(condition, BodyWall)]  # fmt: skip
+
+
+def drag(
+    f: Roles, walls: Iterable[tuple[CellsAtFace, BodyWall]], names: Mapping[str, str], viscosity: float
+) -> Iterator[Launch]:  # fmt: skip
+    """Add the friction of moving walls to u_new, v_new, w_new, after the momentum equation of a stage."""
+    ending = names["dt"].removeprefix("dt")
+    for side, wall in walls:
+        for name, given in wall.drag(side, viscosity):
+            if over := side.along_faces(name):
+                fields = f[f"h_{name}"], f[f"{name}_new"], None
+                yield supply(*fields, over=over, number=given.at(ending), supply=given.supply, **names)

@@ -1,7 +1,4 @@
-"""Monitor of a flow: the program that measures a state for the log, and the numbers derived from its scalars.
-
-NaN anywhere makes a maximum NaN.
-"""
+"""Monitor of a flow: the program that measures a state for the log, and the numbers derived from its scalars."""
 
 from __future__ import annotations
 
@@ -11,69 +8,20 @@ from typing import ClassVar
 
 from taskflow.common.caching import cached_property
 from taskflow.flow.boundaries.box_side import BoxSide
-from taskflow.flow.boundaries.openings import openings
 from taskflow.flow.flow_model import FlowModel
-from taskflow.flow.grid import Grid
-from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z
-from taskflow.flow.kernels import KERNELS
 from taskflow.flow.measures.derived import Derived
-from taskflow.flow.measures.surface_flux import FaceLayer, SurfaceFlux
+from taskflow.flow.measures.opening_flux import BodyWallFlux, OpeningFlux, opening_fluxes
+from taskflow.flow.measures.sums import (
+    Conduction,
+    divergence_max,
+    heat_flux,
+    kinetic_energy,
+    largest_speed,
+    total,
+    velocity_change,
+)
 from taskflow.runtime.regions import difference
-from taskflow.runtime.tasks import Axis, Derive, Launch, Read, Reduce, Roles, facing, frame, task
-
-TEXT = KERNELS / "monitor.cu"
-BELOW = facing(n=(-1, 0))  # the cells on both sides of a low face
-
-
-@dataclass(frozen=True)
-class Conduction:
-    """Heat through faces: `conductance` = diffusivity / spacing, `eddy` = 1 / (prandtl spacing), `sign` of the axis."""
-
-    conductance: float
-    eddy: float
-    sign: float
-
-
-@task(kernel=TEXT)
-def divergence_max(
-    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, divergence: Reduce[max], grid: Grid
-) -> None:
-    """divergence = max over cells of |div(u)|"""
-
-
-@task(kernel=TEXT)
-def kinetic_energy(
-    u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, energy: Reduce[sum], grid: Grid
-) -> None:
-    """energy = sum over cells of |u|^2 / 2, weighted by volume over mean volume, |u|^2 from squares on both faces"""
-
-
-@task(kernel=TEXT)
-def largest_speed(u: Read[ACROSS_X], v: Read[ACROSS_Y], w: Read[ACROSS_Z], *, speed: Reduce[max]) -> None:
-    """speed = max over cells of |u|, with the mean of squares on both faces"""
-
-
-@task(kernel=TEXT)
-def velocity_change(u: Read, v: Read, w: Read, u_old: Read, v_old: Read, w_old: Read, *, change: Reduce[max]) -> None:
-    """change = max over faces of |u - u_old|, |v - v_old| and |w - w_old|"""
-
-
-@task(kernel=TEXT)
-def total(q: Read, *, total: Reduce[sum], grid: Grid) -> None:
-    """total = sum of q over cells, weighted by volume over mean volume"""
-
-
-@task(kernel=TEXT)
-def heat_flux(
-    T: Read[BELOW], q: Read, nu_t: Read[BELOW] | None,
-    *, along: Axis, flux: Reduce[sum], face: Conduction, grid: Grid,
-) -> None:  # fmt: skip
-    """flux = sum over low faces of sign (q (T_low + T_high) / 2 + K (T_low - T_high) / spacing), q the velocity along
-    the axis.
-
-    Faces are weighted by area over mean area. K = diffusivity or, with eddies, diffusivity + nu_t / prandtl, with nu_t
-    the mean of both cells.
-    """
+from taskflow.runtime.tasks import Derive, Launch, Roles, frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +70,8 @@ class Monitor:
                 inward = Conduction(flow.heat.diffusivity / spacing, 1 / (prandtl * spacing), -1.0 if high else 1.0)
                 numbers = {"along": face[0], "flux": f.scalar(f"flux_{face}"), "face": inward, "grid": flow.grid}
                 yield heat_flux(f.T, (f.u, f.v, f.w)[axis], nu_t, over=self._sides[face].faces, **numbers)
-        for side, measured in self.through.values():
+        for measured in self.through.values():
             yield from measured(f)
-            for place, cells in (("in", side.last), ("out", side.layer)) if flow.heat else ():
-                yield total(f.T, over=cells, total=f.scalar(f"T_{place}_{side.key}"), grid=flow.grid)
         for quantity in flow.passive:
             name = f.scalar(f"total_{quantity.name}")
             yield total(f[quantity.name], over=box, total=name, grid=flow.grid)
@@ -135,26 +81,13 @@ class Monitor:
                 yield total(f[name], over=box, total=f.scalar(f"total_{name}"), grid=flow.grid)
 
     @cached_property
-    def through(self) -> dict[str, tuple[BoxSide, SurfaceFlux]]:
-        """The openings with the measures of fluxes through them, by name."""
-        found = {}
-        for opening in openings(self.flow.boundaries):
-            side = self._sides[opening.part.key]
-            layer = FaceLayer(side.faces, side.axis, 1 if frame(side.face)[1] else -1)
-            found[opening.name] = side, SurfaceFlux(self.flow, layer, f"_{side.key}")
-        return found
+    def through(self) -> dict[str, OpeningFlux | BodyWallFlux]:
+        """The measures of fluxes through openings, by name."""
+        return opening_fluxes(self.flow)
 
     def passed(self, scalars: Mapping[str, float]) -> dict[str, dict[str, float]]:
         """Return the outflow of each opening per time, of volume and quantities, and its mean temperature."""
-        flow, numbers = self.flow, dict[str, dict[str, float]]()
-        for name, (side, measured) in self.through.items():
-            of_each = dict(zip(measured.names, measured.numbers(scalars), strict=True))
-            numbers[name] = {key: value for key, value in of_each.items() if not key.startswith("momentum")}
-            if flow.heat:
-                both = scalars[f"T_in_{side.key}"] + scalars[f"T_out_{side.key}"]
-                share = side.spacing * flow.grid.cells[side.axis] / flow.grid.length(side.axis)
-                numbers[name]["mean_T"] = both / 2 / (side.count * share)
-        return numbers
+        return {name: measured.passed(scalars) for name, measured in self.through.items()}
 
     def change(self, scalars: Mapping[str, float], dt: float) -> float:
         """Return max |du| / dt over the largest speed, in the last stage of the step of length dt before `monitor`."""

@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 from taskflow.flow.grid import Grid, StaggeredGrid
 from taskflow.flow.grid.stencils import ACROSS_X, ACROSS_Y, ACROSS_Z, FACE_VELOCITY
 from taskflow.flow.kernels import KERNELS
-from taskflow.flow.measures.monitor import Monitor, largest_speed
+from taskflow.flow.measures.monitor import Monitor
+from taskflow.flow.measures.sums import largest_speed
 from taskflow.flow.measures.surfaces import Surface, ValueSurface
 from taskflow.flow.operators.phases import Phases
 from taskflow.flow.operators.rates import exact_total

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from taskflow.flow.grid import StaggeredGrid
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.measures.extremes import highest, lowest
-from taskflow.flow.measures.monitor import largest_speed, velocity_change
+from taskflow.flow.measures.sums import largest_speed, velocity_change
 from taskflow.flow.model import VELOCITY, Model
 from taskflow.runtime.regions import Location
 from taskflow.runtime.tasks import Launch, Read, Reduce, Roles, Write, task

@@ -11,6 +11,7 @@ from taskflow.flow.boundaries.boundary import Mirror, mirror, mirror_timed
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import Velocity
 from taskflow.flow.boundaries.vent import enter
+from taskflow.flow.boundaries.wall_supply import CellsAtFace, WallSupply
 from taskflow.runtime.tasks import Launch
 
 
@@ -51,6 +52,10 @@ class Mirrored(ScalarCondition):
     @abstractmethod
     def mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
         """Return factor and value."""
+
+    def supply(self, side: CellsAtFace, diffusivity: float, timed: str) -> WallSupply:
+        """Return what a wall in the face of a body adds. `timed` is as of `ghosts`, without the suffix of a stage."""
+        return WallSupply.of(self.mirror(side, diffusivity), timed if self.timed else None, side, diffusivity)
 
     def ghosts(self, name: str, velocity: Velocity, side: BoxSide, diffusivity: float, timed: str) -> Launch:
         where: dict[str, Any] = {"over": side.ghosts, "on": side.face, "mirror": self.mirror(side, diffusivity)}

@@ -10,6 +10,7 @@ from taskflow.common.errors import BadInput
 from taskflow.flow.boundaries.boundary import timed
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import Velocity
+from taskflow.flow.boundaries.wall_supply import END, WallSupply, warm, warm_bounded
 from taskflow.flow.grid import Counts, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.scalars.conditions import Faces
@@ -116,7 +117,8 @@ class Quantity:
     """Quantity in the field of its `name`, by central differences or, if `bounded`, within its bounds
     (`bounded_euler`).
 
-    `faces` has the boundaries of a passive scalar. Boundaries of the temperature belong to the flow.
+    `faces` has the boundaries of a passive scalar. Boundaries of the temperature belong to the flow. `supplies` are of
+    walls in faces of bodies.
     """
 
     name: str
@@ -124,6 +126,7 @@ class Quantity:
     bounded: bool = False
     sources: tuple[Source, ...] = ()
     faces: Faces = field(default_factory=dict)
+    supplies: tuple[WallSupply, ...] = ()
 
     def __post_init__(self) -> None:
         if self.diffusivity == 0 and (key := next((key for key, face in self.faces.items() if face.flux), None)):
@@ -155,6 +158,7 @@ class Quantity:
             over=grid.box, grid=grid.constants, transport=self.transport, prandtl=mixing.prandtl, **names,
         )  # fmt: skip
         yield from self._released(new, names["dt"], grid, mixing)
+        yield from warm(f[f"h_{self.name}"], new, f[self.name], self.supplies, names)
 
     def euler(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
         """Yield the launches for a first bounded value from both velocities of the stage. Needs ghost values."""
@@ -164,6 +168,7 @@ class Quantity:
             over=grid.box, dt=dt, grid=grid.constants, transport=self.transport, prandtl=mixing.prandtl,
         )  # fmt: skip
         yield from self._released(new, dt, grid, mixing)
+        yield from warm_bounded(new, f[self.name], self.supplies, dt, 1.0, "")
 
     def heun(self, f: Roles, dt: str, grid: StaggeredGrid, mixing: Mixing) -> Iterator[Launch]:
         """Yield the launches that replace the current value. Needs ghost values of the first new value."""
@@ -173,6 +178,7 @@ class Quantity:
             over=grid.box, dt=dt, grid=grid.constants, transport=self.transport, prandtl=mixing.prandtl,
         )  # fmt: skip
         yield from self._released(now, dt, grid, mixing, part=0.5)
+        yield from warm_bounded(now, first, self.supplies, dt, 0.5, END)
 
     def advance(
         self, f: Roles, dt: str, grid: StaggeredGrid, sides: Sequence[BoxSide], mixing: Mixing
@@ -191,7 +197,7 @@ class Quantity:
 
         `ending` is the suffix of the stage's scalars.
         """
-        for side in (side for side in sides if not side.in_body):
+        for side in sides:
             number = timed(side.key, self.name, ending)
             yield self.faces[side.key].ghosts(name, velocity, side, self.diffusivity, number)
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,20 +14,24 @@ from taskflow.cases import SCHEMES, Case, Heat, PassiveScalar
 from taskflow.cases.tables.body_openings import body_face
 from taskflow.cases.tables.boundaries import Boundary
 from taskflow.cases.tables.kinds import SideTable
+from taskflow.cases.tables.openings import OpeningTable
 from taskflow.cases.tables.scalars import Sources
 from taskflow.cases.tables.timed import Timed, Value, changes, placed
 from taskflow.common.caching import cached_property
 from taskflow.flow.bodies import Obstacles
+from taskflow.flow.boundaries.boundary import timed
 from taskflow.flow.boundaries.box_side import SidePart, boxes_on
 from taskflow.flow.boundaries.collocated import REST
 from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.openings import OpenedSides, SideOpening, parts
 from taskflow.flow.boundaries.vent import Vent
+from taskflow.flow.boundaries.wall import BodyWall, body_walls
+from taskflow.flow.boundaries.wall_supply import CellsAtFace, CellSupply, WallSupply
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.forcing.driving import geostrophic_force
 from taskflow.flow.grid import Vector
 from taskflow.flow.operators.momentum import ALONG, EXPLICIT, Implicit
-from taskflow.flow.scalars.conditions import Entering, ScalarCondition
+from taskflow.flow.scalars.conditions import Entering, Mirrored, ScalarCondition
 from taskflow.flow.scalars.quantity import release_rate
 from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
 from taskflow.runtime.regions import triple
@@ -35,6 +39,7 @@ from taskflow.systems.base.expressions import forces
 from taskflow.systems.base.timed import constant, largest
 from taskflow.systems.initial.side_profiles import largest_on_wall
 
+Walls = list[tuple[CellsAtFace, BodyWall]]
 ADVECTION = {"central": flow.CENTRAL, "quick": flow.QUICK}  # others belong to systems with their own fluid
 
 
@@ -43,18 +48,20 @@ def physics(case: Case, grid: flow.StaggeredGrid, obstacles: Obstacles | None, *
     a, b, c = constant(case.body.force)
     x, y, z = geostrophic_force(constant(case.body.rotation), case.body.geostrophic_wind)  # drives a geostrophic wind
     advection = ADVECTION.get(case.fluid.scheme, flow.CENTRAL)
+    boundaries = _boundaries(case, grid)
+    walls = body_walls(boundaries, grid.constants)
     return {
         "staggered": grid,
         "fluid": flow.Fluid(case.fluid.viscosity, (a + x, b + y, c + z), advection, implicit(case)),
-        "boundaries": _boundaries(case, grid),
-        "heat": _quantity(case, "T", case.heat, grid) if case.heat else None,
+        "boundaries": boundaries,
+        "heat": _heat(case, case.heat, grid, walls) if case.heat else None,
         "buoyancy": _buoyancy(case),
         "scheme": SCHEMES[case.time.scheme],
         "driving": _driving(case),
         "forces": forces(case, grid),
         "varying": varying,
         "obstacles": obstacles,
-        "passive": tuple(_passive(case, scalar, grid) for scalar in case.scalars),
+        "passive": tuple(_passive(case, scalar, grid, walls) for scalar in case.scalars),
         "turbulence": turbulence_of(case),
     }
 
@@ -119,10 +126,9 @@ def _boundaries(case: Case, grid: flow.StaggeredGrid) -> Boundaries:
     for n, table in enumerate(case.openings, start=1):
         key, face, place, title = f"opening{n}", table.face, f"openings[{n}]", f"{table.name} in {table.around}"
         if table.obstacle is not None:
-            assert table.kind.in_bodies, "others are refused"
             within = body_face(table, grid, case.obstacles)
             part = SidePart(key, place, title, boxes_on(face, within.covered), plane=within.plane)
-            opened.append(SideOpening(table.name, face, part, table.kind.in_bodies()))
+            opened.append(SideOpening(table.name, face, part, conditions[place]))
             continue
         covered = table.covers(grid)
         part = SidePart(key, place, title, None if covered.all() else boxes_on(face, covered))
@@ -141,7 +147,20 @@ def _condition(
             return largest(value, case)
         return largest_on_wall(f"{place}.{key}", value, case, grid, face)
 
-    return SideValues(side, most).condition
+    values = SideValues(side, most)
+    if isinstance(side, OpeningTable) and side.obstacle is not None:
+        assert side.kind.in_bodies, "others are refused"
+        return side.kind.in_bodies.of(values)
+    return values.condition
+
+
+def _heat(case: Case, table: Heat, grid: flow.StaggeredGrid, walls: Walls) -> flow.Quantity:
+    heat = _quantity(case, "T", table, grid)
+    return _supplied(heat, (wall.warmth(side, heat.diffusivity) for side, wall in walls))
+
+
+def _supplied(quantity: flow.Quantity, supplies: Iterable[WallSupply]) -> flow.Quantity:
+    return replace(quantity, supplies=tuple(given for given in supplies if given.supply != CellSupply(0.0)))
 
 
 def _quantity(case: Case, name: str, table: Heat | PassiveScalar, grid: flow.StaggeredGrid) -> flow.Quantity:
@@ -151,7 +170,7 @@ def _quantity(case: Case, name: str, table: Heat | PassiveScalar, grid: flow.Sta
     return flow.Quantity(name, transport, bounded, sources)
 
 
-def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid) -> flow.Quantity:
+def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid, walls: Walls) -> flow.Quantity:
     """Return a passive scalar. By default it is 0 at inflows, and has no flux through other faces."""
     given = {key: (side.value, side.flux) for key, side in scalar.boundaries.sides.items()}
     for n, opening in enumerate(case.openings, start=1):
@@ -166,7 +185,10 @@ def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid) -> flo
         else:
             kind = Entering if side.kind is Vent else flow.Fixed
             faces[key] = kind(largest(value, case), changes(value))
-    return replace(_quantity(case, scalar.name, scalar, grid), faces=faces)
+    quantity = replace(_quantity(case, scalar.name, scalar, grid), faces=faces)
+    walled = [(side, face) for side, _ in walls if isinstance(face := faces[side.key], Mirrored)]
+    return _supplied(quantity, [face.supply(side, quantity.diffusivity, timed(side.key, scalar.name, ""))
+                                for side, face in walled])  # fmt: skip
 
 
 def _sources(case: Case, name: str, sources: Sources, grid: flow.StaggeredGrid) -> Iterator[flow.Source]:

@@ -11,11 +11,12 @@ from typing import Literal
 import numpy as np
 
 from taskflow.cases import Case
-from taskflow.cases.tables.boundaries import Boundaries
+from taskflow.cases.tables.boundaries import Boundaries, Boundary
 from taskflow.cases.tables.physics import Forcing
 from taskflow.cases.tables.timed import Timed, Value, Values, at_time, changes, placed
 from taskflow.common.errors import BadInput, named
 from taskflow.flow.boundaries.boundary import timed
+from taskflow.flow.boundaries.wall_supply import END
 from taskflow.flow.forcing.driving import angular_velocity, applied_force, body_force
 from taskflow.flow.grid import Vector
 from taskflow.flow.scalars.quantity import release_rate
@@ -137,7 +138,7 @@ def _of_sides(case: Case) -> Iterator[TimedNumber]:
     if not isinstance(case.table("boundaries"), Boundaries):
         return
     for name, face, key, side in case.conditions:
-        if side.kind.enters:
+        if side.kind.enters or side.kind.draws:
             continue
         across = "xyz".index(face[0])
         if isinstance(side.pressure, float | Timed) and side.pressure != 0:
@@ -148,16 +149,25 @@ def _of_sides(case: Case) -> Iterator[TimedNumber]:
             for axis, part in enumerate(velocity):
                 if axis != across:
                     term = Term(f"{key}.velocity[{axis + 1}]", part, drive="velocity", number=axis)
-                    yield TimedNumber(timed(name, "uvw"[axis], ""), (term,))
+                    yield from _on(side, timed(name, "uvw"[axis], ""), term)
         if side.temperature is not None and changes(side.temperature) and not placed(side.temperature):
             term = Term(f"{key}.temperature", side.temperature, drive="temperature")
-            yield TimedNumber(timed(name, "T", ""), (term,))
+            yield from _on(side, timed(name, "T", ""), term)
         outside, flux = side.outside_temperature, side.heat_flux
         if changes(flux, outside):
             fluxes = (("heat_flux", flux, 1.0), ("outside_temperature", outside, side.heat_transfer or 0.0))
             terms = (Term(f"{key}.{of}", part, factor, "heat flux", across)
                      for of, part, factor in fluxes if part is not None)  # fmt: skip
-            yield TimedNumber(timed(name, "heat", ""), tuple(terms))
+            yield from _on(side, timed(name, "heat", ""), *terms)
+
+
+def _on(side: Boundary, stem: str, *terms: Term) -> Iterator[TimedNumber]:
+    """Yield a number on a side, or in the face of a body, where it is at both ends of each stage."""
+    if getattr(side, "obstacle", None) is None:
+        yield TimedNumber(stem, terms)
+    else:
+        yield TimedNumber(stem, terms, "begin")
+        yield TimedNumber(stem + END, terms)
 
 
 def _of_scalars(case: Case) -> Iterator[TimedNumber]:
@@ -171,7 +181,7 @@ def _of_scalars(case: Case) -> Iterator[TimedNumber]:
     for n, opening in enumerate(case.openings, start=1):
         for name, value in (opening.scalars or {}).items():
             if changes(value):
-                yield TimedNumber(timed(f"opening{n}", name, ""), (Term(f"openings[{n}].scalars.{name}", value),))
+                yield from _on(opening, timed(f"opening{n}", name, ""), Term(f"openings[{n}].scalars.{name}", value))
 
 
 def _of_sources(case: Case) -> Iterator[TimedNumber]:

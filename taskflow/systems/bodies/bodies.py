@@ -10,11 +10,9 @@ from itertools import pairwise
 import numpy as np
 
 from taskflow.cases import Case
-from taskflow.cases.tables.body_openings import body_face
 from taskflow.common.caching import cached_property
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
-from taskflow.flow.boundaries.box_side import boxes_on
 from taskflow.flow.model import VELOCITY
 from taskflow.geometry import (
     ImplicitShape,
@@ -26,6 +24,7 @@ from taskflow.systems.bodies.immersed_masks import ImmersedMasks
 from taskflow.systems.bodies.inertia import BodyForce, MovingBody, RigidMass
 from taskflow.systems.bodies.masks import BodyOpening, Masks
 from taskflow.systems.bodies.moving import REACH, MovingBodies
+from taskflow.systems.bodies.openings import openings_of, unmeasured
 from taskflow.systems.bodies.shapes import shapes
 from taskflow.systems.bodies.solids import Solids, bounded
 from taskflow.systems.bodies.volumes import Volumes, volumes
@@ -87,8 +86,10 @@ class Bodies:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of bodies with measured forces: those without openings, whose closed faces all stop the fluid."""
-        opened = {table.obstacle for table in self.case.openings}
+        """The names of bodies with measured forces: those whose faces are all closed and at rest, without other
+        temperatures than their own.
+        """
+        opened = unmeasured(self.case)
         names = dict.fromkeys(obstacle.name for obstacle in self.case.obstacles if obstacle.name not in opened)
         return tuple(name for name in names if name)
 
@@ -165,17 +166,7 @@ class Bodies:
     @cached_property
     def openings(self) -> dict[str, BodyOpening]:
         """The openings in faces of bodies, by name."""
-        found = {}
-        for table in (table for table in self.case.openings if table.obstacle is not None):
-            face, side = body_face(table, self.grid, self.case.obstacles), -1 if table.side.endswith("max") else 1
-            plane = face.plane if side < 0 else face.plane - 1
-            on_plane = boxes_on(table.face, face.covered)
-            shift = triple(plane * (a == face.axis) for a in range(3))  # from the first plane of cells
-            given = [("T", table.temperature)] if self.case.heat else []
-            given += [(scalar.name, table.released.get(scalar.name, 0.0)) for scalar in self.case.scalars]
-            values = {name: value for name, value in given if isinstance(value, float)}  # others are refused
-            found[table.name] = BodyOpening(tuple(box.shift(shift) for box in on_plane), (face.axis, side), values)
-        return found
+        return openings_of(self.case, self.grid)
 
     @property
     def _owners(self) -> tuple[int, ...]:

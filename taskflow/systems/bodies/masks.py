@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, product
@@ -28,12 +28,13 @@ POINTS: tuple[Point, ...] = (*FACES, "corner", "c")
 
 @dataclass(frozen=True)
 class BodyOpening:
-    """An opening in the face of a body: the cells that fluid enters, the direction (axis, side) from these to the body,
-    and the entering values by field.
+    """An opening in the face of a body: the cells next to it, the direction (axis, side) from these to the body, the
+    change of flags there, and the entering values by field.
     """
 
     cells: Boxes
     way: tuple[int, int]
+    flagged: Callable[[Mapping[str, np.ndarray], np.ndarray, int, int], None]
     values: dict[str, float]
 
     @property
@@ -74,7 +75,7 @@ class Masks:
             for part in self.solids.touched(piece):
                 masks = self._of(numbers[part.grow(1).slices(around.lo)])
                 for opening in self.openings:
-                    flags.opened(masks, marked(opening.cells, part.grow(1)), *opening.way)
+                    opening.flagged(masks, marked(opening.cells, part.grow(1)), *opening.way)
                 yield part, masks
 
     def _warm_parts(self, shard: Shard) -> Iterator[Patch]:

@@ -14,6 +14,7 @@ from taskflow.common.units import plural
 from taskflow.runtime.regions import Box, Triple, hull, triple
 from taskflow.runtime.tasks import frame
 from taskflow.systems.bodies.bodies import Bodies
+from taskflow.systems.bodies.openings import sharing
 from taskflow.systems.bodies.solids import Solids, pieces
 
 SAMPLES = 16  # between the centres of two cells
@@ -131,6 +132,12 @@ def _check_openings(bodies: Bodies) -> None:
             blocked = [bodies.solids.numbers(box) for box in bodies.openings[opening.name].cells]
             if any(numbers.any() for numbers in blocked):
                 raise BadInput(f"openings[{n}]: a body is next to {opening.around}; move one of them, or give a part")
+            leaves = opening.kind.permeable and not opening.kind.enters
+            if leaves and (other := sharing(bodies.case, bodies.openings, opening)) is not None:
+                raise BadInput(
+                    f"openings[{n}]: its values and those of {other} are in the same cells of {opening.obstacle};"
+                    " move one of them at least two cells away"
+                )
             continue
         layer = bodies.grid.box.layer(opening.axis, int(opening.side.endswith("max")), 0, 1)
         behind = np.expand_dims(opening.covers(bodies.grid), 2 - opening.axis)

@@ -102,11 +102,13 @@ class Inflows:
         return np.concatenate(found) if found else np.zeros(1)
 
     def described(self) -> Iterator[str]:
+        drawn = {side.key for side, one in parts(self.openings.boundaries, self.grid.constants) if one.draws}
         for key in self.profiles:
-            speeds = np.concatenate([part.ravel() for part in self.inward(key, 0.0)])
+            way, sign = ("leaves", -1.0) if key in drawn else ("enters", 1.0)
+            speeds = np.concatenate([sign * part.ravel() + 0.0 for part in self.inward(key, 0.0)])  # not -0
             often = " at first, and changes in time" if self.varies else ""
             mean, most, name = speeds.mean(), speeds.max(), self.sides[key].title
-            yield f"{name}: fluid enters at {mean:.4g} on average, {most:.4g} at most{often}"
+            yield f"{name}: fluid {way} at {mean:.4g} on average, {most:.4g} at most{often}"
 
     def check(self, times: list[float]) -> None:
         """Raise BadInput if a value is not finite at one of these times, or the inflow cannot leave."""

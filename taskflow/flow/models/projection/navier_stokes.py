@@ -25,6 +25,7 @@ from taskflow.flow.boundaries.inflow import placed_ghosts
 from taskflow.flow.boundaries.openings import closed_faces
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.boundaries.sides import normal_velocity, temperature_ghosts, velocity_ghosts
+from taskflow.flow.boundaries.wall import body_walls, drag
 from taskflow.flow.closures.eddy_viscosity import eddy_viscosity
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.forcing.driving import NO_DRIVING
@@ -171,7 +172,7 @@ class NavierStokes(FlowModel):
                     yield from self.obstacles.settle(f, quantity, next_, now, names["dt"], WHOLE)
 
     def accelerate(self, f: Roles, names: Mapping[str, str]) -> Iterator[Launch]:
-        """Compute u_new, v_new, w_new by the momentum equation alone."""
+        """Compute u_new, v_new, w_new by the momentum equation and the friction on moving faces of bodies alone."""
         velocity, tendency, new = ((f.u, f.v, f.w), (f.h_u, f.h_v, f.h_w), (f.u_new, f.v_new, f.w_new))
         nu_t = f.nu_t if self.turbulence else None
         buoyancy = self.buoyancy if self.heat else None
@@ -180,6 +181,7 @@ class NavierStokes(FlowModel):
             velocity, nu_t, f.T if buoyancy else None, faces, edges, tendency, new,
             over=self.staggered.box, grid=self.grid, fluid=self.fluid, buoyancy=buoyancy, **names,
         )  # fmt: skip
+        yield from drag(f, body_walls(self.boundaries, self.grid), names, self.fluid.viscosity)
 
     def implicit_diffusion(self, f: Roles, along: ImplicitDiffusion, n: int) -> Iterator[Launch]:
         """Diffusion along the implicit direction in stage n, of u_new, v_new, w_new, T_new and passive scalars."""
@@ -197,8 +199,7 @@ class NavierStokes(FlowModel):
         """Solve Laplacian(p) = div(u) / dt, with the last p as the first guess, then u -= dt grad(p)."""
         box = self.staggered.box
         if self.obstacles:
-            behind = self.openings.in_bodies
-            yield from self.obstacles.projection(f, velocity, dt, self.grid, self.pressure, behind)
+            yield from self.obstacles.projection(f, velocity, dt, self.grid, self.pressure, self.openings.in_bodies)
         else:
             yield divergence(velocity, f.rhs, over=box, dt=dt, grid=self.grid)
             yield from self.pressure.solve(f)
@@ -283,19 +284,17 @@ class NavierStokes(FlowModel):
             yield from placed_ghosts({"T": name}, self.boundaries, self.grid, self.openings.endings[n])
             supplies = heat_supplies(self.boundaries, self.grid)
         else:
-            yield from quantity.ghosts(name, self.sides, velocity, self.scheme.endings[n])
-            fluxes = ((side, quantity.faces[side.key].flux) for side in self.sides)
-            supplies = [(side, Supply(flux)) for side, flux in fluxes if flux != 0]
+            yield from quantity.ghosts(name, self.scalar_sides, velocity, self.scheme.endings[n])
+            faces = [(side, quantity.faces[side.key]) for side in self.scalar_sides]
+            supplies = [(side, Supply(face.flux)) for side, face in faces if face.flux != 0]
         if self.turbulence:
             yield from supply_ghosts(name, f.nu_t, supplies, quantity.diffusivity, self.turbulence.prandtl)
 
     def limits(self, f: Roles) -> Iterator[Launch]:
         """Compute rate = max(|u|/dx + |v|/dy + |w|/dz), unless the eddy viscosity does."""
         if not self.turbulence:
-            rate, grid = f.scalar("rate"), self.limiting_grid
-            yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate=rate, grid=grid)
+            yield advective_rate(f.u, f.v, f.w, over=self.staggered.box, rate=f.scalar("rate"), grid=self.limiting_grid)
 
     def residual(self, f: Roles) -> Iterator[Launch]:
         """Compute the scalars `norm` and `residual` of the pressure equation, in the fluid."""
-        measured = partial(self.obstacles.residual, f) if self.obstacles else None
-        yield from self.openings.residual(f, measured)
+        yield from self.openings.residual(f, partial(self.obstacles.residual, f) if self.obstacles else None)
