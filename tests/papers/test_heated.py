@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from examples.papers.items import RESULTS
 from examples.papers.jacobsen_senocak_2013.heated import FIELDS, RAYLEIGH, extrapolated, reference
 from tests.reference.heated_cavity import steady_cavity
 
@@ -96,3 +97,20 @@ def test_steady_states(heated, name, allowed):
     errors = [abs(row["nusselt_hot"] / row["nusselt_reference"] - 1) for row in rows]
     assert errors[-1] < allowed
     assert np.log2(errors[1] / errors[2]) == pytest.approx(2.0, abs=0.2)
+
+
+def test_recorded_states_converge_with_the_second_order():
+    """Ra = 1e5 on 64, 128 and 256 cells: hours on a core."""
+    rows = [
+        row
+        for name in ("heated_cpu_1_64", "heated_cpu_2_1e5", "heated_cpu_4_1e5_256")
+        for row in json.loads((RESULTS / f"{name}.json").read_text())["results"]
+        if row["rayleigh"] == "1e5"
+    ]
+    assert [row["cells"][0] for row in rows] == [64, 128, 256]
+    coarse, middle, fine = (abs(row["nusselt_hot"] / reference("1e5")[0] - 1) for row in rows)
+    assert (middle < 3e-3, fine < 8e-4) == (True, True)
+    assert np.log2([coarse / middle, middle / fine]) == pytest.approx(2.0, abs=0.2)
+    for row in rows:
+        assert row["nusselt_hot"] == pytest.approx(row["nusselt_cold"], rel=1e-6)
+    np.testing.assert_allclose(rows[-1]["temperature"], reference("1e5")[2], rtol=0, atol=5e-4)

@@ -17,9 +17,7 @@ def test_the_case_is_valid_and_names_its_source():
 
 
 def test_the_pitching_section_of_figure_1_has_as_many_cells():
-    case = tf.Case.load(CASE.with_name("pitching.toml"))
-    assert np.prod(case.grid.cells) == 8_000_000
-    assert case.pictures[0].isosurface == "lambda2"
+    assert np.prod(tf.Case.load(CASE.with_name("pitching.toml")).grid.cells) == 8_000_000
 
 
 @pytest.mark.slow
