@@ -117,10 +117,10 @@ def test_openings_are_told(give, here):
     settings = ["boundaries.x_min={type='inflow', velocity=['6*z*(1-z)*(1+t)', 0, 0]}", "boundaries.x_max=outflow"]
     told = give("check", "cavity.toml", *(word for setting in settings for word in ("--set", setting))).stdout
     assert "x_min: fluid enters at 1.002 on average, 1.494 at most at first, and changes in time" in told
-    assert "x_max: outflow balances inflow, convected out at its mean speed" in told
+    assert "x_max: convective outflow at the mean speed that balances the inflow" in told
     advected = [*settings[:1], "boundaries.x_max={type='outflow', pressure='advected'}"]
     told = give("check", "cavity.toml", *(word for setting in advected for word in ("--set", setting))).stdout
-    assert "x_max: outflow balances inflow, convected out at its mean speed with its pressure" in told
+    assert "x_max: convective outflow, with its pressure, at the mean speed that balances the inflow" in told
     released = give("check", "cavity.toml", "--set", "boundaries.x_max={type='outflow', pressure=0}").stdout
     assert "openings   x_max: p = 0, which sets the flow through the side" in released
 

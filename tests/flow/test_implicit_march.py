@@ -19,7 +19,7 @@ from taskflow.flow.boundaries.wall import Wall
 from taskflow.flow.models.artificial_compressibility.equations import HeatTransport, Passive
 from taskflow.flow.models.artificial_compressibility.flow_on_charts import STATE
 from taskflow.flow.models.artificial_compressibility.implicit import march as outer
-from taskflow.flow.models.artificial_compressibility.implicit.correction import Correction
+from taskflow.flow.models.artificial_compressibility.implicit.correction import COUPLING, Correction, left
 from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
     BOUND,
     DEEP,
@@ -31,7 +31,7 @@ from taskflow.flow.models.artificial_compressibility.implicit.gmres import (
 )
 from taskflow.flow.models.artificial_compressibility.implicit.march import Ramp
 from taskflow.flow.models.artificial_compressibility.implicit.model import ImplicitCompressibility
-from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, RIGHT, UPDATE
+from taskflow.flow.models.artificial_compressibility.implicit.vectors import AFTER, BEFORE, RIGHT, UPDATE, fields
 from taskflow.flow.models.artificial_compressibility.model import ArtificialCompressibility
 from taskflow.flow.operators.momentum import Buoyancy, Fluid
 from taskflow.runtime.tasks import owned
@@ -148,18 +148,25 @@ def test_the_steady_state_is_that_of_explicit_marching(solver):
     np.testing.assert_allclose(p - (p * weights).sum(), q - (q * weights).sum(), rtol=0, atol=2e-7)
 
 
+def vector(shard, roles):
+    """The values of a vector, cell by cell."""
+    return np.stack([shard.read(role) for role in roles], -1).ravel()
+
+
+def prepare(flow, f):
+    """Compute the right-hand side, the matrix and its factors."""
+    yield from flow._left(f, "")
+    yield flow.paced((f.u, f.v, f.w), f)
+    yield from flow.matrix(f)
+    yield from flow.factors(f)
+
+
 def linear(chart, flow):
     """Some outer iterations, then the linear equations of the next: A, M^-1 (by columns), r, x, the products taken."""
     count = chart.box.volume
 
-    def vector(shard, roles):
-        return np.stack([shard.read(role) for role in roles], -1).ravel()
-
     def prepared(f):
-        yield from flow._left(f, "")
-        yield flow.paced((f.u, f.v, f.w), f)
-        yield from flow.matrix(f)
-        yield from flow.factors(f)
+        yield from prepare(flow, f)
 
     def matrices(f):
         yield from flow.precondition(f)
@@ -211,6 +218,47 @@ def test_gmres_takes_as_many_products_as_in_numpy(made, vectors, tolerance):
     assert taken > 5
     if taken == out["taken"]:
         np.testing.assert_allclose(out["x"], x, rtol=0, atol=1e-9 * abs(x).max())
+
+
+def test_corrections_are_those_of_numpy():
+    """x + M^-1 (r - A_1 x) from x = M^-1 r, with the operators that the kernels have, column by column."""
+    chart = skewed((9, 5, 1))
+    flow, out = model(chart, solver=Correction(3), precision="double"), {}
+    shape = (*chart.box.shape[::-1], 4)
+
+    def prepared(f):
+        yield from prepare(flow, f)
+
+    def columns(shard, program, given, result):
+        for n in range(math.prod(shape)):
+            unit = np.zeros(shape)
+            unit.flat[n] = 1
+            shard.write({name: np.ascontiguousarray(unit[..., m]) for m, name in enumerate(given)})
+            shard.run(owned("implicit", program))
+            yield vector(shard, result)
+
+    def remainder(f):
+        parts = (part for values in (RIGHT, UPDATE, AFTER) for part in (fields(f, values), None, None))
+        yield left(fields(f, COUPLING), f.own, *parts, over=flow.cells, blocks=flow.blocks)
+
+    def after(shard):
+        shard.run(owned("implicit", prepared))
+        out["r"] = vector(shard, RIGHT)
+        out["M"] = np.stack([*columns(shard, flow.precondition, AFTER, BEFORE)], 1)
+        shard.write({name: np.zeros(shape[:3]) for name in RIGHT})
+        out["A"] = -np.stack([*columns(shard, remainder, UPDATE, AFTER)], 1)
+        shard.run(owned("implicit", prepared))
+        shard.run(owned("implicit", lambda f: flow.solver.solve(f, flow)))
+        out["x"], out["taken"] = vector(shard, UPDATE), shard.scalars["implicit.taken"]
+
+    march(flow, chart, REST, steps=3, every=1, multiple=TILES, job_after=after)
+    left_over, x = [], np.zeros_like(out["r"])
+    for _ in range(3):
+        x = x + out["M"] @ (out["r"] - out["A"] @ x)
+        left_over.append(np.linalg.norm(out["r"] - out["A"] @ x) / np.linalg.norm(out["r"]))
+    np.testing.assert_allclose(out["x"], x, rtol=0, atol=1e-11 * abs(x).max())
+    assert out["taken"] == 3
+    assert 1 > left_over[0] > left_over[1] > left_over[2], "they converge on this matrix"
 
 
 def test_the_cfl_number_follows_the_residual():

@@ -162,7 +162,7 @@ class ConvectiveOutflow(CarriedOutflow):
 
     @property
     def described(self) -> str:
-        return "outflow balances inflow, convected out at its mean speed"
+        return "convective outflow at the mean speed that balances the inflow"
 
     def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from super().begin(f, side, stage)
@@ -271,7 +271,7 @@ class AdvectedOutflow(CarriedOutflow):
 
     @property
     def described(self) -> str:
-        return "outflow balances inflow, convected out at its mean speed with its pressure"
+        return "convective outflow, with its pressure, at the mean speed that balances the inflow"
 
     def begin(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield impose(_kept(f, side), over=side.layer, value=Value(0.0))

@@ -6,7 +6,7 @@ import shutil
 import time as clock
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,7 @@ import numpy as np
 import zarr
 
 from taskflow.common.errors import RunFailed
+from taskflow.common.pool import Pool
 from taskflow.output.disk.disk import Guard, Unsynced, on_disk, sweep, unguarded
 from taskflow.output.store.groups import array_of, arrays_of, consolidate
 from taskflow.output.store.layout import RecordsLayout, one_host_each
@@ -91,7 +92,7 @@ class BlockStore:
         if set(values) != set(self.parts):
             raise ValueError(f"parts {[*values]} given where the block has {self.parts}")
         self._wait_for(index)
-        with ThreadPoolExecutor(PACKERS) as packers, ThreadPoolExecutor(ABREAST) as threads:
+        with Pool(PACKERS) as packers, Pool(ABREAST) as threads:
             for _ in threads.map(lambda part: self._put(index, part, values[part], packers), self.parts):
                 pass
 
@@ -223,7 +224,7 @@ def _copy(
     new = create(target, layout, attributes, solid)
     new.grow(len(times))
     arrays, buffers = _fields(target, layout.group), Buffers()
-    with ThreadPoolExecutor(PACKERS) as packers:
+    with Pool(PACKERS) as packers:
         for index, (name, array) in product(range(len(times)), layout.arrays.items()):
             place = target / layout.group / name, arrays[name]
             for corner in product(*(range(0, n, width) for n, width in zip(array.shape, array.piece, strict=True))):

@@ -21,6 +21,7 @@ from taskflow.cases.formulas.values import number, positive, whole
 from taskflow.cases.timing.intervals import Tick
 from taskflow.cases.timing.schedule import HERE, Pause
 from taskflow.common.errors import BadInput, Interrupted, Lost, RunFailed, Stopped, named
+from taskflow.common.pool import ending
 from taskflow.output import LOG, RecordedArray
 from taskflow.output.log import Tail
 from taskflow.runs.attempt import Attempt, Outcome, Recovery, RunRequest
@@ -272,6 +273,7 @@ _open = WeakSet[DrivenRun]()
 
 def _close_all() -> None:
     """End simulations that a script has left open: their release after the end of their threads would never return."""
+    ending.set()
     with ExitStack() as stack:  # one that fails does not keep the others open
         for one in [*_open]:
             stack.callback(one.close)

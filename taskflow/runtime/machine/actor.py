@@ -197,7 +197,10 @@ class BlockActor:
                 await asyncio.wait_for(self._on_thread(self._shard.close), timeout)
         if self._channel is not None:
             channel, self._channel = self._channel, None
-            await asyncio.wait_for(asyncio.to_thread(channel.close), timeout)
+            try:
+                await asyncio.wait_for(asyncio.to_thread(channel.close), timeout)
+            except RuntimeError:  # the interpreter ends, and Python 3.12 starts no thread
+                channel.close()
         self._kept.clear()
         self._shard = self._result = None
         self._thread.shutdown(wait=False)

@@ -43,6 +43,9 @@ class Ramp:
         if self.most < self.start:
             raise BadInput(f"method.cfl.most = {self.most:g}: give {self.start:g}, method.cfl.start, or more")
 
+    def __str__(self) -> str:
+        return f"{self.start:g} to {self.most:g}" if self.start < self.most else f"{self.most:g}"
+
     def begin(self, scalars: Scalars) -> dict[str, float]:
         """Return the initial scalars: all 0."""
         return dict.fromkeys(BEGUN, 0.0)

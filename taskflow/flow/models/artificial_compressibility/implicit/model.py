@@ -104,7 +104,7 @@ class ImplicitCompressibility(ImplicitScalars):
     def marched(self) -> str:
         """The marching scheme, as text."""
         ordered = "blocks, on which bits depend" if self.ordering == "blocks" else self.ordering
-        return f"implicit with CFL {self.ramp.start:g} to {self.ramp.most:g}, {self.solver.description}, {ordered}"
+        return f"implicit with CFL {self.ramp}, {self.solver.description}, {ordered}"
 
     @property
     def remedy(self) -> str:
