@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -125,9 +126,10 @@ def test_a_bubble_at_1000_to_1(tmp_path):
     assert bubble.centre_z.values[-1] == pytest.approx(1.1376, rel=0.01)
 
 
-def test_a_droplet_swings_as_rayleigh_has_it():
-    """V9: a quarter of a droplet of 25.6 cells per diameter, 1000 : 1, without friction: the frequency of its shape is
-    within 1 %. Its energy falls as exp(-0.94 t), bound as measured; the aim is 0.5.
+@cache
+def swinging_droplet() -> tuple[np.ndarray, np.ndarray]:
+    """V9: a quarter of a droplet of 25.6 cells per diameter, 1000 : 1, without friction: the times at which it is
+    round, and its largest departures from a circle between them.
     """
     n, radius = 64, 0.1
     phases, plane = Phases(1.0, 1e-3, 0.0, 0.0, 1.0), (False, True, False)
@@ -144,10 +146,19 @@ def test_a_droplet_swings_as_rayleigh_has_it():
     time, shape = np.array(flow.history.times), np.array(flow.history.values)
     (last,) = np.nonzero(shape[:-1] * shape[1:] < 0)
     zeros = time[last] + (time[last + 1] - time[last]) * shape[last] / (shape[last] - shape[last + 1])
-    assert pi * (len(zeros) - 1) / (zeros[-1] - zeros[0]) == pytest.approx(np.sqrt(6 / (1.001 * radius**3)), rel=0.01)
-    swings = [abs(shape[low:high]).max() for low, high in pairwise(last)]
-    damping = -2 * np.polyfit((zeros[1:] + zeros[:-1]) / 2, np.log(swings), 1)[0]
-    assert 0 <= damping <= 1
+    return zeros, np.array([abs(shape[low:high]).max() for low, high in pairwise(last)])
+
+
+def test_a_droplet_swings_as_rayleigh_has_it():
+    zeros, _ = swinging_droplet()
+    assert pi * (len(zeros) - 1) / (zeros[-1] - zeros[0]) == pytest.approx(np.sqrt(6 / (1.001 * 0.1**3)), rel=0.01)
+
+
+@pytest.mark.xfail(strict=True, reason="the energy falls as exp(-0.94 t)")
+def test_a_droplet_keeps_its_energy():
+    """It loses at most as exp(-0.5 t)."""
+    zeros, swings = swinging_droplet()
+    assert abs(2 * np.polyfit((zeros[1:] + zeros[:-1]) / 2, np.log(swings), 1)[0]) <= 0.5
 
 
 def test_two_droplets_rest():
