@@ -267,7 +267,7 @@ def test_blocked_sweeps_have_no_coefficients():
 
 def test_flags_of_bodies_are_for_sweeps_between_walls():
     grid, near = cube(8).grid, Box((1, 1, 1), (4, 4, 4))
-    for others in ({"variable": True}, {"outflow": ("z_max",)}):
+    for others in ({"variable": True}, {"dirichlet": ("z_max",)}):
         with pytest.raises(BadInput, match="operator: flags of bodies are for b = 1 and walls"):
             Operator(grid, near=near, **others)
     with pytest.raises(BadInput, match="multigrid: it does not read flags of bodies; give coefficients"):

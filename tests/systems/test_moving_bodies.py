@@ -187,7 +187,7 @@ OPENED = {
 
 
 @pytest.mark.parametrize(("changes", "words"), [
-    ({"obstacles": ball(name=None)}, ["obstacles[1].motion", "give it a name"]),
+    ({"obstacles": ball(name=None)}, ["obstacles[1].motion", "needs a name; give it one"]),
     ({"bodies": {}}, ["obstacles[1].motion", 'give bodies.treatment = "immersed"']),
     ({"pressure": {"solver": "fft"}}, ["pressure.solver", 'give "multigrid"']),
     ({"time": {"steps": 5, "scheme": "rk3"}},

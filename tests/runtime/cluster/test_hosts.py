@@ -14,8 +14,9 @@ import pytest
 from distributed import Actor, Client, Scheduler, SpecCluster, Worker
 
 from taskflow.common.errors import RunFailed
-from taskflow.runtime.cluster import BlockGroup, block_group, cause, embedded
+from taskflow.runtime.cluster import BlockGroup, cause, embedded
 from taskflow.runtime.cluster.block_group import by_host
+from taskflow.runtime.cluster.watch import PATIENCE as LOOK
 from taskflow.runtime.cluster.watch import watch
 from taskflow.runtime.host import Heartbeats, survey
 from taskflow.runtime.machine import Mapper, Plan
@@ -163,7 +164,7 @@ def test_64_blocks_on_8_hosts_take_messages_of_hosts(hosts, messages, steps):
 
 def sleep(shard, control):
     """Longer than the client waits for a first answer."""
-    time.sleep(2 * block_group.PATIENCE)
+    time.sleep(2 * LOOK)
 
 
 def test_the_end_of_a_job_is_not_taken_for_that_of_the_next():
@@ -175,7 +176,7 @@ def test_the_end_of_a_job_is_not_taken_for_that_of_the_next():
             began = time.monotonic()
             statuses, _ = watch(group, [sleep])
             assert [status.state for status in statuses] == ["finished"]
-            assert time.monotonic() - began >= 2 * block_group.PATIENCE
+            assert time.monotonic() - began >= 2 * LOOK
 
 
 @pytest.mark.slow
