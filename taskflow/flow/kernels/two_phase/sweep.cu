@@ -4,9 +4,9 @@
 #include "phases.h"
 #include "plane.h"
 
-// u_old = w = u + 0.1 ratio (u - u_old), the velocity that carries the interface
+// u_old = w = u + 0.025 ratio (u - u_old), the velocity that carries the interface
 TASK carrying_velocity(Range range, In q, InOut q_old, In64 ratio) {
-  const real lead = real(0.1 * *ratio);
+  const real lead = real(0.025 * *ratio);
   for_cells(range, CELL(c) { q_old[c] = ahead(q, q_old, c, lead); });
 }
 

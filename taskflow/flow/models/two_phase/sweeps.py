@@ -43,7 +43,7 @@ PASSING = facing(n=(-2, 2)) | facing(n=(-1, 2), r=(-1, 0)) | facing(n=(-1, 2), s
 
 @task(kernel=TEXT)
 def carrying_velocity(q: Read, q_old: ReadWrite, *, ratio: Scalar) -> None:
-    """q_old = q + 0.1 ratio (q - q_old), the velocity that carries the interface. With a ratio of 0, at the start,
+    """q_old = q + 0.025 ratio (q - q_old), the velocity that carries the interface. With a ratio of 0, at the start,
     q_old is not used.
     """
 

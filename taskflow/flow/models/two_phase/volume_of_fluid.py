@@ -3,7 +3,7 @@
 Normals are the mixed Youngs-centred ones (E. Aulisa, S. Manservisi, R. Scardovelli, S. Zaleski 2007, J. Comput. Phys.
 225, 2301), and planes have the share exactly (R. Scardovelli, S. Zaleski 2000, J. Comput. Phys. 164, 228). The shares
 are moved along one axis after another (`taskflow.flow.models.two_phase.sweeps`): x, y, z in even steps, and z, y, x in
-odd ones. f is never clipped. It is carried by w = u + 0.1 ratio (u - u_old), as the level set.
+odd ones. f is never clipped. It is carried by w = u + 0.025 ratio (u - u_old).
 """
 
 from __future__ import annotations
