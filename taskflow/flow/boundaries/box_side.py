@@ -18,7 +18,7 @@ import numpy as np
 
 from taskflow.flow.boundaries.boundary import beyond
 from taskflow.flow.grid import Grid, on_face
-from taskflow.runtime.regions import Box, triple
+from taskflow.runtime.regions import Box, Triple, triple
 from taskflow.runtime.tasks import frame
 
 T = TypeVar("T")
@@ -114,8 +114,12 @@ class BoxSide:
     @property
     def last(self) -> Boxes:
         """The layer of cells inside."""
-        inward = triple((-1 if frame(self.face)[1] else 1) * (a == self.axis) for a in range(3))
-        return tuple(box.shift(inward) for box in self.layer)
+        return tuple(box.shift(self.inward) for box in self.layer)
+
+    @property
+    def inward(self) -> Triple:
+        """The unit step from its faces into the fluid."""
+        return triple((-1 if frame(self.face)[1] else 1) * (a == self.axis) for a in range(3))
 
     @property
     def spacing(self) -> float:
@@ -131,6 +135,11 @@ class BoxSide:
             return float(on_face(self.face, self.grid).volume)
         first, second = (self._shares(axis) for axis in self.along)
         return float((self._cells("")[1:-1, 1:-1] * first * second[:, None]).sum())
+
+    @property
+    def volume(self) -> float:
+        """The volume of its faces times the spacing, over the mean one of cells."""
+        return self.count * (self.spacing * self.grid.cells[self.axis] / self.grid.length(self.axis))
 
     def across(self, values: Sequence[T]) -> Iterator[tuple[str, T]]:
         """Yield the values of u, v, w and T that have ghost cells here, by name."""

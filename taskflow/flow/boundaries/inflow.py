@@ -140,9 +140,6 @@ class BodyInflow(Inflow):
     def bounded_ghosts(self, T: str, velocity: Velocity, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from ()
 
-    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
-        yield from ()
-
 
 Inflow.in_bodies = BodyInflow
 

@@ -31,7 +31,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from taskflow.flow.boundaries.boundary import AS_INSIDE, INSIDE, Value, impose, mirror, timed
 from taskflow.flow.boundaries.box_side import Boxes, BoxSide
 from taskflow.flow.boundaries.collocated import CellFields, Condition, beyond_pressure
-from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side, Velocity
+from taskflow.flow.boundaries.condition import BoundaryCondition, FluxKind, GivenValues, Side
 from taskflow.flow.boundaries.inflow import imposed
 from taskflow.flow.boundaries.opening import (
     OpenSide,
@@ -194,9 +194,6 @@ class BodyOutflow(ConvectiveOutflow):
     def across(side: BoxSide, values: Sequence[T]) -> Iterator[tuple[str, T]]:
         return ((name, value) for name, value in side.across(values) if name == "T")
 
-    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
-        yield from ()
-
 
 ConvectiveOutflow.in_bodies = BodyOutflow
 
@@ -228,9 +225,6 @@ class DrawnOutflow(Outflow):
 
     def ghosts(self, f: Roles, new: State, old: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         yield from self.begin_ghosts(new, side, stage)
-
-    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
-        yield from ()
 
 
 DrawnOutflow.in_bodies = DrawnOutflow

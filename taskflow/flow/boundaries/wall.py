@@ -148,9 +148,6 @@ class BodyWall(Wall):
     def normal(self, velocity: Velocity, side: BoxSide) -> Iterator[Launch]:
         yield from ()
 
-    def eddy_ghosts(self, velocity: Velocity, nu_t: str, side: BoxSide, viscosity: float) -> Iterator[Launch]:
-        yield from ()
-
     def drag(self, side: CellsAtFace, viscosity: float) -> Iterator[tuple[str, WallSupply]]:
         """Yield the friction on the fluid by its motion, with the velocities on which it acts."""
         factor = self.factor(side)

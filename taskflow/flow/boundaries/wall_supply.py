@@ -54,18 +54,12 @@ class CellsAtFace(BoxSide):
     def spacing(self) -> float:
         return self.grid.width(self.axis, self.plane - frame(self.face)[1])
 
-    @property
-    def volume(self) -> float:
-        """The volume of the adjacent cells over the mean one."""
-        return self.count * self.spacing * self.grid.cells[self.axis] / self.grid.length(self.axis)
-
     def along_faces(self, name: str) -> Boxes:
         """Return the faces of adjacent cells that store a velocity along the side, without ends of the grid."""
-        inward = triple((-1 if frame(self.face)[1] else 1) * (a == self.axis) for a in range(3))
         own, grid = "uvw".index(name), self.grid
         first = triple(int(a == own and grid.low[a]) for a in range(3))
         inside = Box(first, grid.cells)
-        return tuple(cells for box in self.beyond(name) if (cells := box.shift(inward) & inside))
+        return tuple(cells for box in self.beyond(name) if (cells := box.shift(self.inward) & inside))
 
 
 @dataclass(frozen=True)

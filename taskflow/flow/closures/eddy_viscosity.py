@@ -141,7 +141,8 @@ def eddy_viscosity(
     how = {"closure": closure, "grid": grid, "width_square": width_square, "walls": walls}
     yield eddies(velocity, solid, nu_t, over=Box.of(grid.cells), **numbers, **how)
     for side, condition in sorted(parts(boundaries, grid), key=lambda part: part[1].roughness > 0):
-        yield from condition.eddy_ghosts(velocity, nu_t, side, viscosity)
+        if not side.in_body:  # nothing is stored in bodies
+            yield from condition.eddy_ghosts(velocity, nu_t, side, viscosity)
 
 
 def _smooth_walls(boundaries: Boundaries, grid: Grid, viscosity: float) -> SmoothWalls | None:

@@ -39,13 +39,12 @@ class OpeningFlux:
 
     def passed(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """Return the outflow per time, of volume and quantities, and the mean temperature."""
-        side, grid, measured = self.side, self.flow.grid, self._measured
+        side, measured = self.side, self._measured
         of_each = dict(zip(measured.names, measured.numbers(scalars), strict=True))
         numbers = {key: value for key, value in of_each.items() if not key.startswith("momentum")}
         if self.flow.heat:
             both = scalars[f"T_in_{side.key}"] + scalars[f"T_out_{side.key}"]
-            share = side.spacing * grid.cells[side.axis] / grid.length(side.axis)
-            numbers["mean_T"] = both / 2 / (side.count * share)
+            numbers["mean_T"] = both / 2 / side.volume
         return numbers
 
 

@@ -14,10 +14,7 @@ from taskflow.common.caching import cached_property
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.bodies import Body, ImmersedObstacles, MovingObstacles, Obstacles
 from taskflow.flow.model import VELOCITY
-from taskflow.geometry import (
-    ImplicitShape,
-    Shape,
-)
+from taskflow.geometry import ImplicitShape, Shape
 from taskflow.runtime.regions import Box, hull, triple
 from taskflow.systems.bodies.images import continued, is_over, over_sides
 from taskflow.systems.bodies.immersed_masks import ImmersedMasks
@@ -29,7 +26,6 @@ from taskflow.systems.bodies.shapes import shapes
 from taskflow.systems.bodies.solids import Solids, bounded
 from taskflow.systems.bodies.volumes import Volumes, volumes
 
-ORIGIN = (0.0, 0.0, 0.0)
 MOMENTS = 200  # of a run, at which it is looked where bodies are
 
 
