@@ -154,7 +154,7 @@ def test_a_droplet_swings_as_rayleigh_has_it():
     assert pi * (len(zeros) - 1) / (zeros[-1] - zeros[0]) == pytest.approx(np.sqrt(6 / (1.001 * 0.1**3)), rel=0.01)
 
 
-@pytest.mark.xfail(strict=True, reason="the energy falls as exp(-0.86 t)")
+@pytest.mark.xfail(strict=True, reason="the energy falls as exp(-0.86 t): volumes less than half full lag")
 def test_a_droplet_keeps_its_energy():
     """It loses at most as exp(-0.5 t)."""
     zeros, swings = swinging_droplet()
