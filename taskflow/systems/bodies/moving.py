@@ -31,6 +31,7 @@ from taskflow.systems.bodies.masks import LAYERS, Numbers
 from taskflow.systems.bodies.solids import Solids
 
 FARTHEST = 0.5  # spacings that a surface moves in a step
+AROUND = 5.0  # largest |u| + |w| next to a bluff body over its speed: 2.4 at a cylinder in an ideal flow, more at edges
 REACH = 4  # layers around closed faces on which a step with bodies differs from one without
 MOMENTS = np.linspace(0.0, 1.0, 9)  # of a step, at which positions of surfaces are sampled
 SHORTER = 60  # halvings of a step
@@ -84,11 +85,18 @@ class MovingBodies:
 
     def fastest(self, time: float) -> np.ndarray:
         """Return the largest |u|, |v|, |w| of all points of moving bodies, at a time."""
-        speeds = [
-            np.abs(motion.velocity_at(time, motion.pose(time).forth(points))).max(axis=0)
-            for motion, points in self._moving
-        ]
-        return np.max(speeds, axis=0)
+        return np.max([np.abs(velocity).max(axis=0) for velocity in self._velocities(time)], axis=0)
+
+    def surge(self, before: float, now: float) -> float:
+        """Return the possible rise of the advective rate next to bodies by the change of their velocity in a step."""
+        earlier, later = self._velocities(before), self._velocities(now)
+        narrowest = np.array([self.grid.narrowest(axis) for axis in range(3)])
+        changes = [np.abs(b - a).max(axis=0) / narrowest for a, b in zip(earlier, later, strict=True)]
+        return AROUND * max(float(change.sum()) for change in changes)
+
+    def _velocities(self, time: float) -> list[np.ndarray]:
+        """Return the velocities [point, xyz] of the outermost points of each moving body."""
+        return [motion.velocity_at(time, motion.pose(time).forth(points)) for motion, points in self._moving]
 
     def spacings(self, before: float, now: float) -> float:
         """Return the largest distance that a surface moves between two times, in narrowest spacings."""
