@@ -41,6 +41,10 @@ FLOWS = {
     "bubble": {"boundaries": PERIODIC, "heat": HEAT, "initial": BUBBLE, "body": DOWN},
     "bubble_rk3": {"boundaries": PERIODIC, "heat": HEAT, "initial": BUBBLE, "body": DOWN, "time": {"scheme": "rk3"}},
     "bubble_bounded": {"boundaries": BOX, "heat": {**HEAT, "scheme": "koren"}, "initial": BUBBLE, "body": DOWN},
+    "bubble_ideal": {"boundaries": PERIODIC, "heat": {**HEAT, "diffusivity": 0.0}, "initial": BUBBLE, "body": DOWN,
+                     "fluid": {"viscosity": 0.0}},
+    "late_forcing_ideal": {"boundaries": PERIODIC, "fluid": {"viscosity": 0.0},
+                           "forcing": [{"on": "u", "expression": f"sin(2*pi*z) * {LATE}"}]},
     "source": {"boundaries": BOX, "heat": {**HEAT, "sources": [{"point": [0.4, 0.5, 0.3], "rate": 0.1}]}, "body": DOWN},
     "late_source": {"boundaries": BOX, "body": DOWN,
                     "heat": {**HEAT, "sources": [{"point": [0.4, 0.5, 0.3], "rate": LATE}]}},
@@ -98,7 +102,9 @@ def log_of(made, path, blocks=(1, 1, 1), **how):
     return read_log(path / "log.jsonl")
 
 
-@pytest.mark.fast("one-bubble_bounded", "one-late_lid", "one-late_warming", "two-plate", "two-source")
+@pytest.mark.fast(
+    "one-bubble_bounded", "one-late_lid", "one-late_warming", "one-late_forcing_ideal", "two-plate", "two-source"
+)
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 1)], ids=["one", "two"])
 def test_no_accepted_step_is_too_long(tmp_path, flow, blocks):

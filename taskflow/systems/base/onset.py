@@ -45,6 +45,7 @@ class Causes(Outlook):
         model, onset = self._model, self.onset
         driven = model.buoyancy is not None or self._fall > 0 or model.forces or onset.acceleration or onset.jerk
         driven = driven or any(side.drives for _, side in all_conditions(model.boundaries))
+        driven = driven or any(obstacle.motion for obstacle in self._sim.case.obstacles)
         return not driven and not self._inflows.varies and not timed_numbers(self._sim.case)
 
     @property
