@@ -153,8 +153,10 @@ class StateOnBox(InitialState):
     def check(self) -> None:
         super().check()
         sim = self.sim
-        if self.checkpoint is None:  # nothing is stored by this layout: it has the places of fields
-            self._sources(sim.domain.layout({}, sim.case.output, sim.partition, slots=1))
+        if self.checkpoint is None:
+            places = sim.domain.layout({}, sim.case.output, sim.partition, slots=1)
+            assert isinstance(places, StoreLayout)
+            self._sources(places)
 
     @property
     def unchanged(self) -> bool:
