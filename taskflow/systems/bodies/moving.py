@@ -85,18 +85,30 @@ class MovingBodies:
 
     def fastest(self, time: float) -> np.ndarray:
         """Return the largest |u|, |v|, |w| of all points of moving bodies, at a time."""
-        return np.max([np.abs(velocity).max(axis=0) for velocity in self._velocities(time)], axis=0)
+        speeds = [
+            np.abs(motion.velocity_at(time, motion.pose(time).forth(points))).max(axis=0)
+            for motion, points in self._moving
+        ]
+        return np.max(speeds, axis=0)
 
     def surge(self, before: float, now: float) -> float:
         """Return the possible rise of the advective rate next to bodies by the change of their velocity in a step."""
-        earlier, later = self._velocities(before), self._velocities(now)
-        narrowest = np.array([self.grid.narrowest(axis) for axis in range(3)])
-        changes = [np.abs(b - a).max(axis=0) / narrowest for a, b in zip(earlier, later, strict=True)]
-        return AROUND * max(float(change.sum()) for change in changes)
+        rises = (
+            sum(n * abs(b - a) for n, a, b in zip(near, motion.velocity(before), motion.velocity(now), strict=True))
+            + arm * abs(motion.turning(now) - motion.turning(before))
+            for motion, near, arm in self._arms
+        )
+        return AROUND * max(rises)
 
-    def _velocities(self, time: float) -> list[np.ndarray]:
-        """Return the velocities [point, xyz] of the outermost points of each moving body."""
-        return [motion.velocity_at(time, motion.pose(time).forth(points)) for motion, points in self._moving]
+    @cached_property
+    def _arms(self) -> list[tuple[RigidMotion, list[float], float]]:
+        """The motions, inverse spacings, and for each the largest distance from its axis over spacings across it."""
+        near, arms = [1 / self.grid.narrowest(axis) for axis in range(3)], []
+        for motion, points in self._moving:
+            across = [axis for axis in range(3) if axis != motion.axis]
+            away = np.linalg.norm((points - motion.centre)[:, across], axis=1)
+            arms.append((motion, near, float(away.max()) * sum(near[axis] for axis in across)))
+        return arms
 
     def spacings(self, before: float, now: float) -> float:
         """Return the largest distance that a surface moves between two times, in narrowest spacings."""
