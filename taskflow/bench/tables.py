@@ -32,8 +32,8 @@ def present(
 ) -> None:
     """Measure and show the results of a benchmark, write them to `output` and draw them to `picture`.
 
-    Raises the errors of `measure`, in terms of options, and BadInput if a file cannot be written, if possible before the
-    measurement.
+    Raises the errors of `measure` in terms of options, and BadInput if a file cannot be written, if possible before
+    the measurement.
     """
     files = {path: write for path, write in ((output, _write), (picture, draw)) if path is not None and write}
     for path in files:
