@@ -13,7 +13,7 @@ numbers are stable.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -138,7 +138,7 @@ class StepLimit:
 
     def longest(self, advection: float, eddies: DiffusiveRates = NO_EDDIES) -> float:
         """Return the length of the step, with eddies. Raises BadInput if nothing moves or diffuses."""
-        return shortest(self.bounds(advection, eddies))
+        return finite(min(self.bounds(advection, eddies).values()))
 
     def bounds(self, advection: float, eddies: DiffusiveRates = NO_EDDIES) -> dict[str, float]:
         """Return the longest step by bound: by the keys of [time], by "scalars" for bounded quantities, and by "cfl and
@@ -200,9 +200,8 @@ class Onset:
 NO_ONSET = Onset()
 
 
-def shortest(bounds: Mapping[str, float]) -> float:
-    """Return the longest step within all bounds. Raises BadInput if all are infinite."""
-    dt = min(bounds.values())
+def finite(dt: float) -> float:
+    """Return the length of a step. Raises BadInput if nothing bounds it."""
     if dt == math.inf:
         raise BadInput("no time step can be found: the fluid is at rest, and nothing moves it; give time.step")
     return dt

@@ -98,9 +98,10 @@ def test_a_tick_says_which_bound_set_its_step():
     assert [fixed.advance(tick, 1.0).limit for tick in (Tick(), Tick(3, 0.9, 0.3))] == ["step", "end"]
 
 
-def test_without_motion_and_viscosity_no_step_can_be_found():
+def test_without_motion_and_viscosity_a_step_leads_to_the_next_time_that_is_given():
+    assert Clock(StepLimit(), end=1.0, output=Every(time=0.25)).advance(Tick(), 0.0).time == 0.25
     with pytest.raises(BadInput, match=r"no time step can be found.*time\.step"):
-        Clock(StepLimit(), end=1.0).advance(Tick(), 0.0)
+        Clock(StepLimit(), steps=3).advance(Tick(), 0.0)
 
 
 @pytest.mark.parametrize("fixed", [None, 0.1])

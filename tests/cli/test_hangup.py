@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import termios
 import time
 
@@ -80,3 +81,32 @@ def test_before_the_first_step(shell, here, seconds):
     code, _, err = shell.end(running)
     assert code in (STOPPED, -signal.SIGHUP), err  # the latter while Python itself begins
     assert "Traceback" not in err
+
+
+BROADCAST = """
+import asyncio, os, signal
+from distributed.scheduler import Scheduler
+from taskflow.cli import main
+
+usual = Scheduler.broadcast
+
+async def broadcast(self, *args, **options):
+    answer = await usual(self, *args, **options) if {after} else None
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.sleep(0.1)
+    return answer or await usual(self, *args, **options)
+
+Scheduler.broadcast = broadcast
+main()
+"""
+
+
+@pytest.mark.parametrize("after", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_amid_a_call_to_the_workers(here, after):
+    """The client leaves while the scheduler, in the same process, still sends to workers, or has their answers."""
+    words = [*ENDLESS, "--set", "machine.blocks=[1,1,2]"]
+    done = subprocess.run([sys.executable, "-c", BROADCAST.format(after=after), *words], text=True, capture_output=True)
+    assert done.returncode == STOPPED, done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[-1].startswith("Error: stopped by SIGTERM while no blocks computed; give the same command again")
+    assert all(line.startswith(("Warning:", "Error:")) for line in lines)

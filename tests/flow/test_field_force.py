@@ -11,7 +11,7 @@ from taskflow.cases import Case
 from taskflow.cases.formulas.field_expression import FieldExpression
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.forcing.field_force import FACE, forced
-from taskflow.flow.forcing.stored import ForcedBody, stored_force
+from taskflow.flow.forcing.stored import ForcedBody, _fitted, stored_force
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.tasks import Roles, record, reduced
 from tests.flow.byhand import DT, LENGTHS, RATIO, ByHand, variant
@@ -88,7 +88,9 @@ def test_a_force(on, real, stretched, device):
     ("u", "f8"), pytest.param("v", "f8", marks=pytest.mark.slow), pytest.param("w", "f4", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_the_force_on_what_a_body_stores(on, real, device):
-    """The sums over its closed faces, with no force beyond a box and where the formula is not finite."""
+    """The sums over its closed faces, with no force beyond a box and where the formula is not finite, and their moments
+    about a point, of the nearest images along x.
+    """
     expression, walls = FieldExpression(SOURCE, FIELDS), (True, False, True)
     grid, at, axis = grid_of((7, 5, 6), walls, stretched=True), FACE[on], "uvw".index(on)
     task = stored_force(expression.formula, on, ORIGIN)
@@ -107,11 +109,30 @@ def test_the_force_on_what_a_body_stores(on, real, device):
     dx, dy, dz = (grid.extents(at, a, 0, grid.cells[a]) for a in range(3))
     volume = np.where(mine, dz[:, None, None] * dy[:, None] * dx, 0.0)
     acts = (i >= 1) & (i < 6) & (j < 4) & (k >= 2) & np.isfinite(F)
-    body = ForcedBody(2, (1.0, 0.0, 2.0), (6.0, 4.0, 6.0))
+    middle, period = (0.1, 0.2, 0.3), (grid.lengths[0], 0.0, 0.0)
+    body = ForcedBody(2, (1.0, 0.0, 2.0), (6.0, 4.0, 6.0), middle, period)
     hand.run(hand.launch(task, {"grid": grid.constants, "body": body}))
-    expected = np.where(acts, volume * F, 0.0).sum(), volume.sum()
+    away = [c - origin - m for c, origin, m in zip(np.broadcast_arrays(x, y, z), ORIGIN, middle, strict=True)]
+    away[0] -= period[0] * np.round(away[0] / period[0])
+    wide = np.broadcast_arrays(dx, dy[:, None], dz[:, None, None])
+    second = [away[a] * away[b] + (wide[a] ** 2 / 12 if a == b else 0) for a in range(3) for b in range(a, 3)]
+    force = np.where(acts, volume * F, 0.0)
+    expected = [(volume * by).sum() for by in (1.0, *away, *second)] + [(force * by).sum() for by in (1.0, *away)]
     assert np.count_nonzero(mine & ~np.isfinite(F)) > 3
     assert [*reduced(hand.scalars, "drive")] == pytest.approx(expected, rel=100 * UNEVEN[real])
+
+
+def test_a_force_is_fitted_to_the_faces_of_a_body():
+    """Nearly exactly if it is linear. With one layer of faces in a direction it has no slope along it."""
+    place, centre = np.array([0.3, -0.2, 7.0]), np.array([0.1, 0.05, 0.4])
+    at = np.stack([axis.ravel() for axis in np.meshgrid(*(np.arange(n) * 0.1 for n in (20, 10, 1)))])
+    at = at - at.mean(axis=1, keepdims=True) + centre[:, None]
+    force = 2 + 3 * at[0] - at[1] + 5 * at[2]
+    second = [(at[a] * at[b]).sum() + (a == b) * at.shape[1] * 0.01 / 12 for a in range(3) for b in range(a, 3)]
+    sums = np.array([at.shape[1], *at.sum(axis=1), *second, force.sum(), *(force * at).sum(axis=1)])
+    assert _fitted(sums, place) == pytest.approx(2 + 3 * 0.3 + 0.2 + 5 * 0.4, rel=1e-3)
+    assert _fitted(sums, None) == pytest.approx(force.mean())
+    assert _fitted(np.zeros(14), place) == 0.0
 
 
 def test_solid_cells_keep_their_value(device):

@@ -41,6 +41,10 @@ FLOWS = {
     "bubble": {"boundaries": PERIODIC, "heat": HEAT, "initial": BUBBLE, "body": DOWN},
     "bubble_rk3": {"boundaries": PERIODIC, "heat": HEAT, "initial": BUBBLE, "body": DOWN, "time": {"scheme": "rk3"}},
     "bubble_bounded": {"boundaries": BOX, "heat": {**HEAT, "scheme": "koren"}, "initial": BUBBLE, "body": DOWN},
+    "bubble_ideal": {"boundaries": PERIODIC, "heat": {**HEAT, "diffusivity": 0.0}, "initial": BUBBLE, "body": DOWN,
+                     "fluid": {"viscosity": 0.0}},
+    "late_forcing_ideal": {"boundaries": PERIODIC, "fluid": {"viscosity": 0.0},
+                           "forcing": [{"on": "u", "expression": f"sin(2*pi*z) * {LATE}"}]},
     "source": {"boundaries": BOX, "heat": {**HEAT, "sources": [{"point": [0.4, 0.5, 0.3], "rate": 0.1}]}, "body": DOWN},
     "late_source": {"boundaries": BOX, "body": DOWN,
                     "heat": {**HEAT, "sources": [{"point": [0.4, 0.5, 0.3], "rate": LATE}]}},
@@ -61,6 +65,11 @@ FLOWS = {
     "pulse": {"boundaries": PERIODIC, "body": {"force": ["20*exp(-((t-1.7)/0.05)**2)", 0, 0]}},
     "forcing": {"boundaries": PERIODIC, "forcing": [{"on": "u", "expression": "sin(2*pi*z)"}]},
     "late_forcing": {"boundaries": PERIODIC, "forcing": [{"on": "u", "expression": f"sin(2*pi*z) * {LATE}"}]},
+    "late_warming": {"boundaries": BOX, "heat": HEAT, "body": DOWN,
+                     "forcing": [{"on": "T", "expression": f"exp(-((x-0.5)**2+(z-0.3)**2)/0.02) * {LATE}"}]},
+    "plate": {"boundaries": BOX, "bodies": {"treatment": "immersed"}, "time": {"end": 1.0}, "obstacles": [{
+        "name": "plate", "type": "box", "low": [0.3, -1, 0.45], "high": [0.7, 2, 0.55],
+        "motion": {"angle": {"y": "0.5*sin(20*t)"}, "centre": [0.5, 0, 0.5]}}]},
     "lid": {"boundaries": lid(1.0)},
     "late_lid": {"boundaries": lid(LATE)},
     "uneven_lid": {"boundaries": lid(f"sin(pi*x) * {LATE}")},
@@ -93,7 +102,9 @@ def log_of(made, path, blocks=(1, 1, 1), **how):
     return read_log(path / "log.jsonl")
 
 
-@pytest.mark.fast("one-bubble_bounded", "one-late_lid", "two-source")
+@pytest.mark.fast(
+    "one-bubble_bounded", "one-late_lid", "one-late_warming", "one-late_forcing_ideal", "two-plate", "two-source"
+)
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 1, 1)], ids=["one", "two"])
 def test_no_accepted_step_is_too_long(tmp_path, flow, blocks):
@@ -105,7 +116,7 @@ def test_no_accepted_step_is_too_long(tmp_path, flow, blocks):
 
 @pytest.mark.fast("late_plume")
 @pytest.mark.parametrize("flow", ["plume", "plume_rk3", "late_plume", "growing_plume", "heated_wall", "late_lid",
-                                  "late_force", "growing_force", "pulse"])  # fmt: skip
+                                  "late_warming", "late_force", "growing_force", "pulse"])  # fmt: skip
 def test_a_beginning_has_the_energy_of_small_steps(tmp_path, flow):
     """Within 2 % in the end, and nearly so from the moment at which the flow reaches its CFL number."""
     mine, small = (log_of(made, tmp_path / str(n)) for n, made in enumerate((case(flow), fixed(flow, 0.0025))))

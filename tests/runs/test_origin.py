@@ -208,10 +208,11 @@ def test_a_time_is_a_number(times, message):
     ({"u": (("z", "y", "x"), np.zeros((16, 2, 16), complex))}, "u of the dataset is of type complex128; give numbers"),
     (None, "x of the dataset: .*; give one or more, as finite"),
 ])  # fmt: skip
-def test_places_and_values_are_numbers(tmp_path, changes, message):
+def test_places_and_values_are_numbers(changes, message):
+    """As `check` reports."""
     source = points().isel(x=[]) if changes is None else points(**changes)
     with pytest.raises(BadInput, match=f"initial.source: {message}"):
-        go(vortices(16, initial={"source": source}), tmp_path / "run")
+        _ = RunSetup(vortices(16, initial={"source": source}), (1, 1, 1)).origin
 
 
 @pytest.mark.parametrize("axes", ["x", "yz", "xyz"])

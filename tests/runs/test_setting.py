@@ -162,6 +162,7 @@ def test_motions_that_cannot_be_are_refused(client, tmp_path):
             ("obstacles[1].motion.angle", {"y": "0*t"}, "turns about z; give angle.z"),
             ("obstacles[1].motion.angle", "where(t > 0.3, 1, 0)", "jumps at time 0.3"),
             ("obstacles[1].motion.centre", [0.0, 0.0, 0.0], "its other keys are constant"),
+            ("obstacles.ball.motion.displacement", ["0*t", 0.0, 0.0], r"unknown .* these do: obstacles\[1\]\.motion"),
         ):
             with pytest.raises(BadInput, match=message):
                 simulation.set(key, value)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from taskflow.cases.timing.intervals import MEETS, QUIET, ROUNDING, Every, Quiet, Tick, intervals
 from taskflow.common.errors import RunFailed
-from taskflow.flow.stability import NO_EDDIES, StepLimit, shortest
+from taskflow.flow.stability import NO_EDDIES, StepLimit, finite
 from taskflow.flow.time.schemes import DiffusiveRates
 
 FITS = 9e-13  # relative excess over the longest step that is rounding, not a reason for one more step
@@ -58,8 +58,8 @@ class Clock:
         if most < bounds.get("cfl", 0.0):
             bounds["cfl"] = most
         if self.motion is not None:
-            bounds = {**bounds, "motion": self._slow_enough(now, shortest(bounds))}
-        dt, time, cut = self._stride(now, shortest(bounds))
+            bounds = {**bounds, "motion": self._slow_enough(now, min(*bounds.values(), self.target(now) - now.time))}
+        dt, time, cut = self._stride(now, min(bounds.values()))
         step = now.step + 1
         finished = time == self.end or step == self.steps
         due = self.output is not None and (
@@ -119,7 +119,8 @@ class Clock:
         """Length of the step from `now`, the time it reaches, and whether that cuts it short."""
         target, cut = self.target(now), False
         if target == math.inf:
-            dt, time = longest, now.time + longest
+            dt = finite(longest)
+            time = now.time + dt
         else:
             way = target - now.time
             if longest <= 4 * ROUNDING * target and longest < way:

@@ -17,7 +17,7 @@ from taskflow.flow.stability import NO_ONSET, Onset, StepLimit
 LARGEST = 1.2  # CFL number at the end of a step that is accepted, over time.cfl
 PLANNED = 1.1  # the same of a step that is planned by the growth of the last one
 REST = 1e-6  # share of time.cfl below which a fluid is at rest
-POWER = 3.0  # a step is certain if it allows this power of the rate's growth in the last one
+POWER = 3.0  # a step is certain if it allows a growth of the rate by this power of its change in the last one
 SHORTER = 0.9  # at most so much of a step that was too long
 FROM_REST, BEGINNING = 10.0, 4.0  # how much slower a fluid at rest, or one that begins to move, follows its causes
 DIVERGED = 0.1  # the same, if the rate at its end is not finite
@@ -83,10 +83,8 @@ class Pace:
             return self.inert
         if self.previous == 0:
             return False
-        most = rate
-        if rate > self.previous:
-            growth = POWER * max(tick.ratio, 1.0) * math.log(rate / self.previous)
-            most *= math.exp(min(growth, 500.0))
+        growth = POWER * max(tick.ratio, 1.0) * abs(math.log(rate / self.previous))  # a fall may turn into a rise
+        most = rate * math.exp(min(growth, 500.0))
         return tick.dt * (most + more) <= LARGEST * self.limit.cfl
 
     def accepts(self, tick: Tick, rate: float) -> bool:

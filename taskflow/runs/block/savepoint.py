@@ -35,7 +35,7 @@ def keeper(shard: Shard, cells: Cells) -> Keeper | None:
     """Return a keeper of these cells, or None if they are tiled or too many for the whole run. Collective."""
     if not small(shard.partition, cells) or any(shard.instances.tile(shard.roles[role]) for role in cells):
         return None
-    return Keeper(shard, list(parts_of(shard, cells, replicas=True)))
+    return Keeper(shard, tuple(cells), list(parts_of(shard, cells, replicas=True)))
 
 
 def small(partition: Partition, cells: Cells) -> bool:

@@ -77,7 +77,8 @@ class Stepping:
         if self.fixed:
             self._advance(before, tick)
         else:
-            if self.pace.certain(tick, self._before, self._more):
+            surge = self._movement.moving.surge(before.time, tick.time) if self._movement is not None else 0.0
+            if self.pace.certain(tick, self._before, self._more + surge):
                 self._advance(before, tick)
             else:
                 tick = self._tried(before, tick)

@@ -12,7 +12,6 @@ from taskflow.cases.timing.schedule import FITS
 from taskflow.common.errors import BadInput
 from taskflow.common.rows import Row
 from taskflow.common.units import duration, plural
-from taskflow.flow.stability import shortest
 from taskflow.runs.block.pace import FROM_REST, GROWTH, REST
 from taskflow.runs.block.step_watch import NAMES, beyond, too_long
 from taskflow.runs.state.setup import RunSetup
@@ -84,7 +83,7 @@ def count_steps(sim: RunSetup) -> StepCount:
             "capillary": "time.capillary",
         }.get(name, f"diffusion number {limit.diffusion:g}")
         basis += "; a faster flow needs more"
-    longest = min(shortest(bounds), onset.longest(limit.cfl, rate), end or math.inf)
+    longest = min(*bounds.values(), onset.longest(limit.cfl, rate), end or math.inf)
     rests = longest * rate <= REST * limit.cfl and not outlook.inert
     first = min(longest, onset.gentle(limit.cfl)) if rests else longest
     if outlook.foresight is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,8 @@ class Settable:
             remedy = "bodies inside charts keep their motions in this version; start another run from this one"
             raise BadInput(f"set({key!r}, ...): {remedy}")
         fields = self.sim.inflows.keys if self.sim.inflows else {}
-        values = settings(key, new, case, {**self.sim.system.timed.keys, **fields}, now.time, frozenset(fields))
+        known, moving = {**self.sim.system.timed.keys, **fields}, tuple(body.key for body in self.motions)
+        values = settings(key, new, case, known, now.time, frozenset(fields), moving)
         if self.sim.inflows is not None and values.keys() & fields.keys():
             later = [now.time, *(time for time in times_of(case) if time > now.time)]
             with named(f"set({key!r}, {shown(new)})"):
@@ -97,16 +98,17 @@ def set_values(shard: Shard, control: Control, values: Mapping[str, Value]) -> N
 
 
 def settings(
-    key: str, new: Any, case: Case, known: Mapping[str, Value], now: float, fields: frozenset[str] = frozenset()
-) -> dict[str, Value]:
+    key: str, new: Any, case: Case, known: Mapping[str, Value], now: float, fields: frozenset[str] = frozenset(),
+    moving: tuple[str, ...] = (),
+) -> dict[str, Value]:  # fmt: skip
     """Return the values that follow from one value of a key of a case, by the keys of time-dependent values. `known`
-    has the values of the case. Values of `fields` may depend on position.
+    has the values of the case. Values of `fields` may depend on position. `moving` has the keys of motions.
 
     Raises BadInput if nothing under the key changes in time, or the value is invalid.
     """
     parts = {number: f"{key}[{number}]" for number in AXES if f"{key}[{number}]" in known}
     if key not in known and not parts:
-        raise BadInput(f"set({key!r}, ...): {_refused(key, case, known)}")
+        raise BadInput(f"set({key!r}, ...): {_refused(key, case, [*known, *moving])}")
     if key in known:
         return {key: _value(key, new, now, placed=key in fields)}
     if not isinstance(new, list | tuple) or len(new) != len(AXES):
@@ -122,13 +124,14 @@ def settings(
     return {parts[number]: values[number] for number in parts}
 
 
-def _refused(key: str, case: Case, known: Mapping[str, Value]) -> str:
+def _refused(key: str, case: Case, known: Iterable[str]) -> str:
     """Return why nothing can be set under a key."""
     whole = dict.fromkeys(name.partition("[")[0] if name[-1] == "]" else name for name in known)
     timed = f"these do: {', '.join(whole) or 'none'}"
     if (why := FIXED.get(re.split(r"[.\[]", key)[0])) is not None:
         return f"it cannot be set in this version: {why}; {timed}"
-    if key.startswith("obstacles") and "motion" in key:
+    table, _, inner = key.partition(".motion")
+    if key.startswith("obstacles") and inner and _found(table, case) is not None:
         return f'the body is at rest in this case; give a motion there, as displacement = ["0*t", 0, 0]; {timed}'
     if _found(key, case) is None:
         return f"unknown value of the case; {timed}"

@@ -150,6 +150,14 @@ class StateOnBox(InitialState):
     grid = "a Cartesian grid"
     projected = True
 
+    def check(self) -> None:
+        super().check()
+        sim = self.sim
+        if self.checkpoint is None:
+            places = sim.domain.layout({}, sim.case.output, sim.partition, slots=1)
+            assert isinstance(places, StoreLayout)
+            self._sources(places)
+
     @property
     def unchanged(self) -> bool:
         if self.state.case is None or self.sim.case.initial.noise is not None or self.checkpoint is not None:
@@ -176,8 +184,7 @@ class StateOnBox(InitialState):
         names += ["p"] if self.unchanged and self.has("p") else self.sums
         for name in dict.fromkeys(names):
             sources[name] = field = output.RemappedField(self.state, name, layout)
-            with named("initial.source"):
-                _ = field.weights
+            _ = field.weights
         return sources
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from taskflow.runtime.machine.kernel import copiers
 from taskflow.runtime.machine.shard import Shard
@@ -12,12 +12,12 @@ Calls = Sequence[Callable[[], None]]
 
 
 class Keeper:
-    """Keeps these cells of fields, by role, and all scalars of a shard. Fields must not be stored in tiles. Collective,
-    as it allocates memory.
+    """Keeps `parts` of fields in these roles, and all scalars of a shard. Roles are identical on all blocks, although
+    a block may have no part in one. Fields must not be stored in tiles. Collective, as it allocates memory.
     """
 
-    def __init__(self, shard: Shard, parts: Sequence[tuple[str, Box]]) -> None:
-        self._shard, self._parts, self._scalars = shard, parts, dict[str, float]()
+    def __init__(self, shard: Shard, roles: Collection[str], parts: Sequence[tuple[str, Box]]) -> None:
+        self._shard, self._roles, self._parts, self._scalars = shard, roles, parts, dict[str, float]()
         fields = shard.partition.fields
         self._copies = [
             shard.device.allocate(shard.instances.view(shard.roles[role], box).shape, fields[shard.roles[role]].dtype)
@@ -38,7 +38,7 @@ class Keeper:
         shard.synchronize()
         for call in self._bound()[1]:
             call()
-        shard.overwritten(role for role, _ in self._parts)
+        shard.overwritten(self._roles)
         shard.scalars.set(self._scalars)
 
     def _bound(self) -> tuple[Calls, Calls]:

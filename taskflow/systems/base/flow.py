@@ -104,11 +104,11 @@ class FlowMeasures:
         if model.obstacles:
             bodies = model.obstacles.measured(scalars)
             if self.driven and (stored := model.stored_forces):
-                means = stored.means(scalars)
+                given = stored.at({name: body.place(tick.time) for name, body in self.driven.items()}, scalars)
                 uniform = model.driving.uniform(scalars, model.fluid)
                 force = [a + keeping.get(f"force_{axis}", 0.0) for axis, a in zip("xyz", uniform, strict=True)]
                 for name, body in self.driven.items():
-                    driven = [a + b for a, b in zip(force, means[name], strict=True)]
+                    driven = [a + b for a, b in zip(force, given[name], strict=True)]
                     bodies[name] = body.completed(bodies[name], tick.time, tick.dt, driven)
             numbers["bodies"] = bodies
         return numbers | monitor.integrals(scalars) | monitor.means(scalars)
@@ -251,7 +251,9 @@ class FlowSystem(System):
             force.check()
         self._check_sizes(initial)
         speeds = [value for name, value in initial.items() if name in VELOCITY]
-        if len(speeds) == len(VELOCITY) and not self.inflows.profiles:
+        outlook = self.outlook
+        moved = self.inflows.profiles or self.surroundings is not None or outlook.foresight is not None
+        if len(speeds) == len(VELOCITY) and not (moved or outlook.onset.acceleration or outlook.onset.jerk):
             self.clock.limit.longest(max(speeds), self.diffusive_rates)
 
     def _check_sizes(self, initial: dict[str, float]) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from taskflow.common.caching import cached_property
+from taskflow.common.errors import BadInput
 from taskflow.flow.boundaries.openings import all_conditions
 from taskflow.flow.flow_model import FlowModel
 from taskflow.flow.model import VELOCITY
@@ -18,7 +20,7 @@ from taskflow.systems.base.expressions import InitialForce, initial_forces
 from taskflow.systems.base.foresight import ForceSignal, Foresight, NumberSignal, ProfileSignal, Signal
 from taskflow.systems.base.outlook import Outlook
 from taskflow.systems.base.scales import advective_rate, carried_rate, drawn_rate, limiting_spacing
-from taskflow.systems.base.timed import Term, timed_numbers
+from taskflow.systems.base.timed import Term, timed_numbers, times
 from taskflow.systems.base.timed import largest as largest_in_time
 from taskflow.systems.initial.fields import COMPUTED, few, initial_profiles
 from taskflow.systems.initial.inflow import Inflows
@@ -43,6 +45,7 @@ class Causes(Outlook):
         model, onset = self._model, self.onset
         driven = model.buoyancy is not None or self._fall > 0 or model.forces or onset.acceleration or onset.jerk
         driven = driven or any(side.drives for _, side in all_conditions(model.boundaries))
+        driven = driven or any(obstacle.motion for obstacle in self._sim.case.obstacles)
         return not driven and not self._inflows.varies and not timed_numbers(self._sim.case)
 
     @property
@@ -65,15 +68,14 @@ class Causes(Outlook):
             forces[axis] += abs(largest_in_time(case.body.force[axis], case))
         acceleration = sum(force * self._per_force(axis) for axis, force in enumerate(forces))
         acceleration += sum(abs(p) * self._per_pressure("xyz".index(face[0])) for face, p in self._pressures())
-        acceleration += sum(self._strength(force, 0.0) * near["uvw".index(force.table.on)] for force in self._forces())
+        acceleration += sum(self._strength(force) * near["uvw".index(force.table.on)] for force in self._forces())
         speed = self.rate
         if model.buoyancy is None or model.heat is None:
             return Onset(speed, float(acceleration))
         contrast, difference = self._temperatures()
         diffusion = 2 * model.heat.diffusivity * float((near**2).sum()) * difference
         heating = abs(model.heat.transport.source) + diffusion + self._supplied()
-        heating += max((self._strength(f, 0.0) for f in initial_forces(case, self._sim.grid) if f.table.on == "T"),
-                       default=0.0)  # fmt: skip
+        heating += sum(self._strength(f) for f in initial_forces(case, self._sim.grid) if f.table.on == "T")
         return Onset(speed, float(acceleration + self._lift * contrast), float(self._lift * heating))
 
     @property
@@ -130,9 +132,12 @@ class Causes(Outlook):
     def _forces(self) -> Iterator[InitialForce]:
         return (force for force in initial_forces(self._sim.case, self._sim.grid) if force.table.on in VELOCITY)
 
-    @staticmethod
-    def _strength(force: InitialForce, time: float) -> float:
-        return float(np.abs(force.of(time)).max(initial=0.0)) if force.known else 0.0
+    def _strength(self, force: InitialForce) -> float:
+        strengths = [0.0]
+        for time in (times(self._sim.case) if force.timed else (0.0,)) if force.known else ():
+            with suppress(BadInput):  # reported by `check` if it is a time of the run
+                strengths.append(float(np.abs(force.of(float(time))).max(initial=0.0)))
+        return max(strengths)
 
     def _temperatures(self) -> tuple[float, float]:
         """The largest difference of initial temperatures at one height, and from walls and bodies."""

@@ -127,6 +127,10 @@ class BodyForce:
     volume: float
     centre: np.ndarray
 
+    def place(self, time: float) -> np.ndarray:
+        """Return its centre."""
+        return self.centre
+
     def completed(self, measured: dict[str, Any], time: float, dt: float, driven: Sequence[float]) -> dict[str, Any]:
         """Return the numbers measured in a step to a time, less the forces on stored fluid. `driven`: of all fluid."""
         lift, measured = _lifted(measured, self.lift)
@@ -157,6 +161,12 @@ class MovingBody:
             points = pose.forth(corners(*ends.tolist()))
             most = max(most, float(np.linalg.norm(self.motion.velocity_at(time, points), axis=1).max()))
         return most
+
+    def place(self, time: float) -> np.ndarray | None:
+        """Return its centre at a time, or None while it crosses a periodic side."""
+        pose = self.motion.pose(time)
+        image = self._image(pose)
+        return None if image is None else pose.forth(self.mass.centre) + image
 
     def completed(self, measured: dict[str, Any], time: float, dt: float, driven: Sequence[float]) -> dict[str, Any]:
         """Return the numbers measured in the step of length dt to a time, with the inertia of the stored fluid, and the

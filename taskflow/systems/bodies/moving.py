@@ -31,6 +31,7 @@ from taskflow.systems.bodies.masks import LAYERS, Numbers
 from taskflow.systems.bodies.solids import Solids
 
 FARTHEST = 0.5  # spacings that a surface moves in a step
+AROUND = 5.0  # largest |u| + |w| next to a bluff body over its speed: 2.4 at a cylinder in an ideal flow, more at edges
 REACH = 4  # layers around closed faces on which a step with bodies differs from one without
 MOMENTS = np.linspace(0.0, 1.0, 9)  # of a step, at which positions of surfaces are sampled
 SHORTER = 60  # halvings of a step
@@ -89,6 +90,25 @@ class MovingBodies:
             for motion, points in self._moving
         ]
         return np.max(speeds, axis=0)
+
+    def surge(self, before: float, now: float) -> float:
+        """Return the possible rise of the advective rate next to bodies by the change of their velocity in a step."""
+        rises = (
+            sum(n * abs(b - a) for n, a, b in zip(near, motion.velocity(before), motion.velocity(now), strict=True))
+            + arm * abs(motion.turning(now) - motion.turning(before))
+            for motion, near, arm in self._arms
+        )
+        return AROUND * max(rises)
+
+    @cached_property
+    def _arms(self) -> list[tuple[RigidMotion, list[float], float]]:
+        """The motions, inverse spacings, and for each the largest distance from its axis over spacings across it."""
+        near, arms = [1 / self.grid.narrowest(axis) for axis in range(3)], []
+        for motion, points in self._moving:
+            across = [axis for axis in range(3) if axis != motion.axis]
+            away = np.linalg.norm((points - motion.centre)[:, across], axis=1)
+            arms.append((motion, near, float(away.max()) * sum(near[axis] for axis in across)))
+        return arms
 
     def spacings(self, before: float, now: float) -> float:
         """Return the largest distance that a surface moves between two times, in narrowest spacings."""
