@@ -202,6 +202,12 @@ class Bare(BoundaryCondition):
 
 
 @dataclass(frozen=True)
+class Entrance(BoundaryCondition):
+    name = "entrance"
+    enters = True
+
+
+@dataclass(frozen=True)
 class Sheared(BoundaryCondition):
     name = "sheared"
     shear: float = 0.0
@@ -218,6 +224,7 @@ def test_given_values_of_a_condition_do_not_change_with_the_flow():
 
 WRONG = [
     (Unnamed, "name has to be text"), (Shut, "flux = 'shut' has to be None, 'closed', 'given', 'open', 'far'"),
+    (Entrance, "enters = True has to come with brings = True"),
     (Bare, "a boundary condition is a frozen dataclass"), (partial_slip.SlipTable, "a boundary condition is"),
     (3, "a boundary condition is a frozen dataclass derived from taskflow.extend.BoundaryCondition"),
 ]  # fmt: skip

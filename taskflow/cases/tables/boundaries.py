@@ -217,7 +217,7 @@ def _outflow_is_determined(boundaries: Boundaries, opened: tuple[Boundary, ...])
     """
     sides: dict[Key, Boundary] = {("boundaries", face): side for face, side in boundaries.sides.items()}
     sides |= dict(numbered(openings=opened))
-    leaving = [side for side in sides.values() if side.kind.permeable and not (side.kind.enters or side.kind.draws)]
+    leaving = [side for side in sides.values() if side.kind.permeable and not side.kind.fixes_velocity()]
     for key, side in sides.items():
         if not side.kind.balances:
             continue

@@ -120,8 +120,8 @@ class BoundaryCondition:
     """Fluid enters with values prescribed on the faces."""
     draws: ClassVar[bool] = False
     """Fluid leaves with a normal velocity prescribed on the faces."""
-    brings_phase: ClassVar[bool] = False
-    """With two phases, the phase of what enters is prescribed."""
+    brings: ClassVar[bool] = False
+    """What enters has prescribed values: temperature, scalars and, with two phases, the phase."""
     balances: ClassVar[bool] = False
     """Fluid leaves at a mean speed that balances the inflow."""
     fixes_pressure: ClassVar[bool] = False
@@ -138,6 +138,16 @@ class BoundaryCondition:
     """Its ghost values at the end of a stage are filled by `Opening.ghosts`."""
     in_bodies: ClassVar[type[BoundaryCondition] | None] = None
     """The condition in the faces of bodies. None: not available there."""
+
+    @classmethod
+    def fixes_velocity(cls) -> bool:
+        """Return True if the normal velocity is prescribed on the faces."""
+        return cls.enters or cls.draws
+
+    @classmethod
+    def turns(cls) -> bool:
+        """Return True if the direction of the flow decides, face by face, whether the prescribed values enter."""
+        return cls.brings and not cls.enters
 
     @classmethod
     def chosen(cls, table: Mapping[str, Any]) -> type[BoundaryCondition]:

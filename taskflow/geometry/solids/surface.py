@@ -16,7 +16,7 @@ from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.files import fits
 from taskflow.geometry.solids.libraries import library, unreadable, user_file
-from taskflow.geometry.solids.shapes import Shape, Steps, Vector
+from taskflow.geometry.solids.shapes import Measured, Shape, Steps, Vector
 from taskflow.runtime.regions import triple
 
 MEMORY = {".stl": 14, ".obj": 30}  # memory over file size while reading: measured 9 to 13, and 17 to 30
@@ -105,6 +105,10 @@ class ClosedSurface(Shape):
         corners = self.triangles - middle
         volumes = (np.cross(corners[:, 0], corners[:, 1]) * corners[:, 2]).sum(axis=1) / 6
         return np.asarray(middle + (volumes @ corners.sum(axis=1)) / (4 * volumes.sum()))
+
+    def measured(self, low: np.ndarray, high: np.ndarray) -> Measured | None:
+        """Return the volume and the centre of a surface in one part that the box does not cut."""
+        return None if self.cut(low, high).any() or len(self.parts) > 1 else (abs(self.volume), self.centre)
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
         """Return the fraction at which the path from each point first cuts a triangle."""
