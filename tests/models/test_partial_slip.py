@@ -105,6 +105,26 @@ def test_poiseuille_flow_on_a_box_has_second_order():
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=1e-3)
 
 
+@dataclass(frozen=True)
+class Surface(BoundaryCondition):
+    """A free surface with heat. It says nothing of ghost temperatures."""
+
+    name = "surface"
+    keys = frozenset(("temperature", "heat_flux"))
+
+    temperature: float | None = None
+    heat_flux: float = 0.0
+
+
+@pytest.mark.parametrize("heated", [{"temperature": 2.0}, {"heat_flux": 2.0}])
+def test_keys_of_heat_hold_without_a_method(heated):
+    register_boundary(Surface)
+    sides = {"low": {"type": "surface", "temperature": 0.0}, "high": {"type": "surface", **heated}}
+    time = {"step": 0.02, "steps": 1000, "implicit": ["z"]}  # exp(-20 pi^2 / 4) is left
+    flow = compute(box(8, **sides, heat={"diffusivity": 1.0}, time=time))
+    assert np.abs(flow["T"] - 2 * flow.points("T")[2]).max() < 1e-12
+
+
 def test_a_wall_that_swings_has_its_velocity_in_time():
     flow = compute(box(8, high={**SLIPS, "velocity": ["1 + exp(-9*t)", 0.0, 0.0]}))
     assert np.abs(flow["u"] - couette(flow.points("u")[2])).max() < 1e-12

@@ -41,7 +41,7 @@ class Shape(Protocol):
         return None
 
     def is_round(self, axis: int) -> bool:
-        """Return True if every section along an axis is a disc, or the shape a ball."""
+        """Return True if both ends along an axis are round, as of a ball, or of a cylinder across its axis."""
         return False
 
     def cut(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
