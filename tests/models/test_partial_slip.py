@@ -266,7 +266,7 @@ def test_a_package_that_cannot_be_used_is_named(monkeypatch):
     assert str(told.value) == (
         'boundaries.z_min.type = "theirs": tests.models.partial_slip:SlipTable cannot be used (TypeError: a boundary'
         " condition is a frozen dataclass derived from taskflow.extend.BoundaryCondition);"
-        " mend or reinstall its package"
+        " repair or reinstall its package"
     )
 
 

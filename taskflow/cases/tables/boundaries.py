@@ -97,8 +97,8 @@ class Boundary(SideTable):
         return f"{called(kind)} boundary"
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
-        """With heat: a wall that says nothing of it is insulated, what enters has the reference temperature. With two
-        phases a vent that says nothing of them lets in the lighter one, phase 2 if both are as heavy.
+        """Heat: a wall without its keys is insulated, entering fluid has the reference temperature. Two phases: a vent
+        without a phase lets in the lighter one, phase 2 if both have the same density.
         """
         heat, phases, kind = tables.get("heat"), tables.get("two_phase"), self.kind
         if phases is not None and "phase" in kind.keys and not kind.enters and self.phase is None:

@@ -1,4 +1,4 @@
-"""The judgement on a steady state, as every block comes to it: over a while, and not at one moment."""
+"""Detection of a steady state, identical on every block: over an interval, not at one moment."""
 
 from __future__ import annotations
 

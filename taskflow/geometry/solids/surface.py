@@ -243,13 +243,13 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Closed
         raise BadInput(f"{path}: has no triangles; give a surface that encloses a body")
     bad = np.argwhere(~np.isfinite(triangles).all(axis=(1, 2)) | (np.abs(triangles).max(axis=(1, 2)) > FARTHEST))
     if len(bad):
-        raise BadInput(f"{path}: triangle {bad[0][0] + 1} has a corner that is not finite, or far away; mend the file")
+        raise BadInput(f"{path}: triangle {bad[0][0] + 1} has a corner that is infinite or far away; correct the file")
     triangles = _joined(triangles)
     if len(edges := _unpaired(triangles)):
         at = ", ".join(f"{v:.6g}" for v in edges[0].mean(axis=0))
         raise BadInput(
             f"{path}: the surface is not closed: {len(edges)} edges belong to an odd number of triangles, the"
-            f" first at ({at}); mend it in the program that made it"
+            f" first at ({at}); repair it in the program that made it"
         )
     return ClosedSurface(scale * triangles + np.array(shift))
 

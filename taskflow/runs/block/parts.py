@@ -135,7 +135,7 @@ class RunParts:
         return entering | self.settings.timed.begin(time)
 
     def save(self, tick: Tick, ended: str | None) -> None:
-        """Pass the state to be written, for a bitwise restart. `ended`: how. Raises RunFailed if it is insane."""
+        """Pass the state to be written, for a bitwise restart. `ended`: how. Raises RunFailed if it is implausible."""
         self.sanity.carries(tick)
         self.records.flush()
         planned, scalars = self.records.planned, self.shard.scalars.items()

@@ -105,7 +105,7 @@ class ResidualWatch(StateWatch):
         worst = self._worst
         return (
             f"the state is not steady after time.steps: the residual of {worst} has fallen to {self.rates[worst]:.2g}"
-            f" of its largest value, and {self._criterion.tolerance:g} was to be reached; give more"
+            f" of its largest value, and {self._criterion.tolerance:g} was required; give more"
             f" steps{self._criterion.advice(worst)}"
         )
 
