@@ -24,6 +24,11 @@ def pressure(result: Result) -> str:
     return ", ".join([result["pressure"], *(f"`{setting}`" for setting in result["settings"] if _of_solver(setting))])
 
 
+def interface(result: Result) -> str:
+    """Return how the interface is followed."""
+    return {"vof": "volume of fluid", "levelset": "level set"}[result.get("method", "levelset")]
+
+
 def changed(result: Result, row: Row) -> str:
     """Return the other settings of the case and of the row."""
     settings = [setting for setting in result["settings"] if not _of_solver(setting)]
@@ -51,7 +56,7 @@ def in_order(labels: tuple[str, ...]) -> Any:
 
 def bubble_machines(results: Sequence[Result]) -> ReportTable:
     """Table 1: what machines can do at the most, and what they did in the benchmark, on one block as the case is."""
-    table = ReportTable("machine", "cells", "pressure", order=in_order)
+    table = ReportTable("machine", "cells", "interface", "pressure", order=in_order)
     for result, row in rows_of(results, "two-phase step"):
         if row["blocks"] == 1 and result["precision"] == "double" and not changed(result, row):
             peak = PEAKS.get(str(result["gpu"]), (None, None))
@@ -66,13 +71,13 @@ def bubble_machines(results: Sequence[Result]) -> ReportTable:
                 "of the six-core Xeon": f"{shown(rate / XEON)} x" if seed else "",
                 "of the C2050": f"{shown(rate / C2050)} x" if seed else "",
             }
-            table.put((where(result), times(row["cells"]), pressure(result)), columns, result)
+            table.put((where(result), times(row["cells"]), interface(result), pressure(result)), columns, result)
     return table
 
 
 def bubble_steps(results: Sequence[Result]) -> ReportTable:
     """The whole step, and all of it but the pressure: the fastest overlap of each scheme of `--study step`."""
-    table = ReportTable("machine", "cells", "blocks", "pressure", "changed", "precision", order=in_order)
+    table = ReportTable("machine", "cells", "interface", "blocks", "pressure", "changed", "precision", order=in_order)
     for result, row in _fastest(results):
         columns = {
             "ms": shown(row["seconds"], 1e3),
@@ -86,7 +91,7 @@ def bubble_steps(results: Sequence[Result]) -> ReportTable:
             "launches ": f"{row['rest_launches']:.0f} + {row['rest_layers']:.0f}",
             "memory per cell": f"{row['memory']:.0f} B",
         }
-        labels = str(row["blocks"]), pressure(result), changed(result, row), result["precision"]
+        labels = interface(result), str(row["blocks"]), pressure(result), changed(result, row), result["precision"]
         table.put((where(result), times(row["cells"]), *labels), columns, result)
     return table
 

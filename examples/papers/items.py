@@ -49,7 +49,7 @@ class Item:
         The GPUs that `command` needs.
     here : str
         Our result. A number in braces is one of `values`: the `key` of the `row` of a result `file`, or of the `whole`
-        file, `times` a factor. With `paper` it is the ratio of that number to ours.
+        file, `times` a factor. With `paper` it is the ratio of that number to ours, with `of` that of another value.
     picture : str
         Its file, relative to the root.
     missing : str
@@ -108,6 +108,8 @@ def _number(value: Mapping[str, Any]) -> float:
     """Return a number of a result file, in the units of the text."""
     result = _result(value["file"])
     found = _flat(result if value.get("whole") else _row(result, value))[value["key"]] * value.get("times", 1)
+    if "of" in value:  # another number of results, over this one
+        return _number(value["of"]) / found
     return value["paper"] / found if "paper" in value else found
 
 
@@ -127,8 +129,8 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a row; those of its tables as `TABLE.NAME`."""
-    tables = {key: table for key, table in row.items() if isinstance(table, dict)}
+    """Return the entries of a row; those of its tables, at any depth, as `TABLE.NAME`."""
+    tables = {key: _flat(table) for key, table in row.items() if isinstance(table, dict)}
     return dict(row) | {f"{key}.{name}": value for key, table in tables.items() for name, value in table.items()}
 
 

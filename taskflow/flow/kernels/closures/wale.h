@@ -14,5 +14,5 @@ FN real viscosity(const Closure& model, const Local& q) {
                       real(0.5) * (square(xy) + square(xz) + square(yz));
   const real a_square = real(0x1p11) * strain(q.gradient), b_square = root(real(0x1p24) * turned);
   const real ratio = a_square * reciprocal(larger(b_square, larger(a_square * real(0x1p-40), real(LEAST))));
-  return q.filter_square * (model.square * real(0x1p-6) * root(b_square) * reciprocal(1 + square(ratio) * root(ratio)));
+  return q.filter_square * model.square * real(0x1p-6) * root(b_square) * reciprocal(1 + square(ratio) * root(ratio));
 }
