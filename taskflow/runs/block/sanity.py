@@ -43,7 +43,7 @@ class Sanity:
         """Accept the present state, with this largest speed, as sane. Collective."""
         self._known = {SPEED: speed, **self._largest(tuple(self._scales.carried))}
 
-    def go_on(self, state: Mapping[str, float]) -> None:
+    def resume(self, state: Mapping[str, float]) -> None:
         """Resume from the `state` of a checkpoint."""
         self._known = dict(state)
 
@@ -191,13 +191,13 @@ class SanityChecks:
         fixed, bodies = spec.clock.limit.fixed, spec.particles is not None and spec.particles.carrying.bodies
         self._passing = fixed if bodies and not cautioned else None  # steps in which particles may pass several faces
 
-    def of_numbers(self, tick: Tick, numbers: Mapping[str, Any], insane: str | None) -> Iterator[str]:
-        """Raise RunFailed if numbers show divergence, or `insane` names one. Yield a warning if they suggest it."""
+    def of_numbers(self, tick: Tick, numbers: Mapping[str, Any], not_finite: str | None) -> Iterator[str]:
+        """Raise RunFailed if numbers show divergence, or `not_finite` names one. Yield a warning if they suggest it."""
         if tick.step == 0:
             self.sanity.begin(self._shard.scalars.get("speed", 0.0))
         self.sanity.moves(tick)
-        if insane is not None:
-            raise self.sanity.failure(tick, f"{insane} is {numbers[insane]}: ")
+        if not_finite is not None:
+            raise self.sanity.failure(tick, f"{not_finite} is {numbers[not_finite]}: ")
         self._diagnosis.note(numbers)
         if (warning := self.sanity.grows(tick, numbers.get("kinetic_energy", 0.0))) is not None:
             yield warning
