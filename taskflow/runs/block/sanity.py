@@ -204,7 +204,7 @@ class SanityChecks:
 
     @property
     def limits(self) -> dict[str, float]:
-        """The limits of steps that need no look, for the clock on the device."""
+        """The limits within which steps need no check, for the clock on the device."""
         watch = self._diagnosis.watch
         return {**(watch.limits if watch else NOT_WATCHED), "shorter": self._waves.shorter}
 
