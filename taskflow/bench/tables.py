@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from taskflow.common.errors import BadArgument
 from taskflow.common.units import plural, significant, size, times
 from taskflow.output import write_report
 from taskflow.terminal.exit_codes import refuse, writing
@@ -31,7 +32,8 @@ def present(
 ) -> None:
     """Measure and show the results of a benchmark, write them to `output` and draw them to `picture`.
 
-    Raises the errors of `measure`, and BadInput if a file cannot be written, if possible before the measurement.
+    Raises the errors of `measure`, in terms of options, and BadInput if a file cannot be written, if possible before
+    the measurement.
     """
     files = {path: write for path, write in ((output, _write), (picture, draw)) if path is not None and write}
     for path in files:
@@ -39,7 +41,10 @@ def present(
             refuse(f"{path}: {path.absolute().parent} is not a directory; choose another file")
     if picture is not None and picture.suffix not in PICTURES:
         refuse(f"{picture}: cannot draw this format; choose one of {', '.join(PICTURES)}")
-    result = {"benchmark": name, **measure()}
+    try:
+        result = {"benchmark": name, **measure()}
+    except BadArgument as error:
+        refuse(error.called(f"--{error.parameter}", " "))
     show(result)
     for path, write in files.items():
         with writing(path, "choose another file"):

@@ -83,9 +83,9 @@ class BadArgument(BadInput):
         return self.called(self.parameter)
 
     def called(self, name: str, between: str = " = ") -> str:
-        """Return the message for users who know the parameter by this name."""
+        """Return the message for users who know the parameter by this name, and give its value after `between`."""
         value = "" if self.value is None else f"{between}{self.value}"
-        remedy = self.remedy.replace("{parameter}", name)
+        remedy = self.remedy.replace("{parameter} = ", f"{name}{between}").replace("{parameter}", name)
         return visible(f"{name}{value}{f'{self.problem};' if self.problem else ':'} {remedy}")
 
 

@@ -102,7 +102,7 @@ def test_without_a_compiler(shell, refused, here, command):
     (["info", "cavity.toml"], "cavity.toml"),
     (["plot", "nowhere"], "nowhere"),
     (["bench", "step", "-o", "nowhere/a.json"], "nowhere"),
-    (["bench", "step", "--device", "gpu"], "no usable GPU"),
+    (["bench", "step", "--device", "gpu"], '--device "gpu": no usable GPU'),
 ])
 def test_other_commands(give, refused, here, monkeypatch, words, told):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")

@@ -46,8 +46,8 @@ def volume_above(
 def plane_area(
     f: Read[box(1)], solid: ReadByte | None, *, total: Reduce["exact sum"], grid: Grid, bound: float
 ) -> None:
-    """total = area of the planes in the fluid cells that the interface cuts. `bound` is at least a sixteenth of the
-    largest area in a cell. Walls mirror f.
+    """total = area of the planes in the fluid cells that the interface cuts, with shares 1e-6 < f < 1 - 1e-6: others
+    are what divergence leaves. `bound` is at least a sixteenth of the largest area in a cell. Walls mirror f.
     """
 
 

@@ -8,7 +8,7 @@ TASK plane_area(Range range, In f OPTIONAL(solid), ExactPartial<1> total, Grid g
   STRIDES(range)
   exact_sum_cells(range, total, bound, CELL(c) {
     const real share = f[c];
-    if (!is_cut(share) || is_solid(solid, c)) return Sums<1>{{0.0}};
+    if (!is_bent(share) || is_solid(solid, c)) return Sums<1>{{0.0}};
     const Lines a = lines(grid, c, X, Y, Z);
     const Normal m = normal(f, c, a);
     if (steepness(m) == 0) return Sums<1>{{0.0}};
