@@ -1,1 +1,1 @@
-"""`ds.flow`, the methods of a dataset, and their registration with xarray."""
+"""`ds.flow`, the methods of a dataset. It knows analysis and pictures, and registers with xarray."""
