@@ -92,7 +92,7 @@ class FlowMeasures:
             **self.solved(scalars, tick),
             "kinetic_energy": scalars["energy"] / cells,
             "wall": numbers.pop("wall"),
-            "change": monitor.change(scalars, tick.dt),
+            "change": monitor.change(scalars, tick.dt) if tick.step else 0.0,
         }
         numbers |= (keeping := model.driving.forces(scalars, model.scheme, tick.dt, cells))
         if model.turbulence:
