@@ -81,10 +81,11 @@ def costs(
     spent, volume = cost(setup, setup.model.step, iterations), setup.grid.box.volume
     busiest = max(setup.step_cost.traffic)
     return {
-        **priced(moving(row, spent.nbytes), price),
+        **moving(row, spent.nbytes),
         "bytes_per_cell": spent.nbytes / volume,
         "operations_per_cell": None if spent.operations is None else spent.operations / volume,
         "flops": None if spent.operations is None else spent.operations / row["seconds"],
+        "cells_per_dollar": priced(row, price)["cells_per_dollar"],
         "messages": busiest.messages,
         "bytes": busiest.nbytes,
     }
