@@ -57,6 +57,8 @@ class Shard:
         self._fold = BlockReducer(channel, len(partition))
         self._agreement = Agreement(self.gather) if self.mapper.debug else None
         self._near, self._stop = self._neighbourhood(channel), channel.stop
+        if isinstance(self._near, HostNeighbourhood):
+            self._fold.within = self._near.folds
         self._binder = Binder(device, self.instances, self.scalars, debug=self.mapper.debug)
         self._trials: dict[Stretch, Trial] = {}
         self.trying = False  # whether the last run timed a stretch to find the best overlap
@@ -92,8 +94,10 @@ class Shard:
             done, scalars = done + 1, {}
             if looks and done < times and not self.scalars[until] and (closed := self._closed(program)):
                 replay, trace = closed
-                done += replay.repeat(times - done, self.scalars.array(until).ctypes.data)
+                more = replay.repeat(times - done, self.scalars.array(until).ctypes.data)
+                self.transfers.advance(trace.messages, more)
                 self.scalars.changed(trace.folded)
+                done += more
             if looks and self.scalars[until]:
                 return
 
@@ -103,7 +107,7 @@ class Shard:
         if more or not isinstance(part, Stretch) or after.key() != self.roles.key() or part not in self._trials:
             return None
         trace = self._traces.recorded.get((part, self._trials[part].way, self._state, None))
-        if trace is None or trace.state != self._state or any(a != b for a, b in trace.messages):
+        if trace is None or trace.state != self._state:
             return None
         marked = self._agreement is not None or self._traces.instrument is not None or not self._trials[part].over
         replay, *others = trace.calls
@@ -248,7 +252,7 @@ class Shard:
     def meet(self, seconds: float | None = None) -> None:
         """Wait for all blocks, for at most `seconds` or `patience`. Collective."""
         if len(self.partition) > 1:
-            self._fold(np.zeros(1), "max", Deadline.after(seconds or self.patience))
+            self._fold.gather(np.zeros(1), Deadline.after(seconds or self.patience))
 
     def write(self, values: Mapping[str, np.ndarray], box: Box | None = None) -> None:
         """Fill fields, by role, in `box` (default: this block) with host arrays [z, y, x] or [z, y, value, x]. All

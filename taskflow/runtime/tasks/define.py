@@ -8,9 +8,11 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_type_hints, overload
+from weakref import WeakSet
 
 from taskflow.common.text import parsed
 from taskflow.runtime.tasks.numbers import Operator, ScalarArray
@@ -22,6 +24,7 @@ from taskflow.runtime.tasks.task import Task
 # Numbers of a task, three for each exact sum: blocks fold them in one all-reduce, which has so many places on every
 # device.
 MOST_REDUCTIONS = 32
+_resolved = WeakSet[Any]()  # classes of constants whose annotations have been evaluated
 
 
 @overload
@@ -96,8 +99,9 @@ def _define(body: Callable[..., None], kernel: Path | str | None, library: str |
     numbers = {word: kind for word, kind in keywords.items() if isinstance(kind, ScalarArray)}
     others = {*reductions, *scalars, *numbers, *dict(turns)}
     constants = {word: kind for word, kind in keywords.items() if word not in others}
-    for kind in filter(is_dataclass, constants.values()):  # names in its annotations mean something here alone
-        kind.__annotations__ = get_type_hints(kind)
+    for kind in (kind for kind in constants.values() if is_dataclass(kind) and kind not in _resolved):
+        kind.__annotations__ = get_type_hints(kind)  # names in its annotations mean something here alone
+        _resolved.add(kind)
     order = tuple(word for word in keywords if word not in dict(turns))
     parameters = {word: tuple(privileges) for word, privileges in parts.items()}
     signature = name, fields, constants, scalars, reductions, order, parameters, numbers
@@ -203,11 +207,19 @@ def _check_text(where: str, name: str, kernel: Path | str) -> None:
     or joins words with `##`, may define it in ways that only the compiler sees; taskflow's own headers define none.
     """
     text, folder = (kernel.read_text(encoding="utf-8"), kernel.parent) if isinstance(kernel, Path) else (kernel, Path())
-    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
-    beside = any((folder / header).is_file() for header in re.findall(r'#[ \t]*include[ \t]+"([^"]+)"', code))
-    if "TASK" in code and not beside and not re.search(rf"\b{name}\b|##", code):
+    code, words = _code(text)
+    if "TASK" not in code or "##" in code or name in words:
+        return
+    if not any((folder / header).is_file() for header in re.findall(r'#[ \t]*include[ \t]+"([^"]+)"', code)):
         defined = ", ".join(re.findall(r"^[ \t]*TASK\s+(\w+)", code, re.MULTILINE)) or "others, by macros"
         raise TypeError(f"{where}: its kernel text has no TASK {name}(...); it has {defined}: use one name for both")
+
+
+@cache
+def _code(text: str) -> tuple[str, frozenset[str]]:
+    """Return a kernel text without comments, and its words. Most texts define several tasks."""
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
+    return code, frozenset(re.findall(r"\w+", code))
 
 
 def _check_constants(where: str, constants: Mapping[str, Any]) -> None:

@@ -61,12 +61,22 @@ def test_reductions_are_those_of_a_channel(values):
             shard.write({"q": np.full(shard.cells.shape[::-1], values[shard.block] * scale)})
             shard.run(lambda f: iter([judge(f.q, over=SPACE.cells, total="total", most="most", least="least")]))
             yield [shard.scalars[name] for name in ("total", "most", "least")]
+            yield shard.allreduce([values[shard.block] * scale] * 3, ("sum", "max", "min")).tolist()
 
     direct, usual = (
         run_threads(Partition(SPACE, (1, 1, 4)), lambda shard: [*job(shard)], cpu(1), Mapper("none"), channel=channel)
         for channel in ("local", "peer")
     )
     np.testing.assert_array_equal(np.array(direct).view(np.int64), np.array(usual).view(np.int64))
+
+
+def test_more_numbers_than_a_task_has_are_folded():
+    def job(shard):
+        return [shard.allreduce([shard.block + 0.1 * n for n in range(count)], "sum").tolist() for count in (40, 2)]
+
+    for many, few in run_threads(Partition(SPACE, (1, 1, 4)), job, cpu(1), Mapper("none")):
+        assert many == [(0.1 * n + (1 + 0.1 * n)) + (2 + 0.1 * n) + (3 + 0.1 * n) for n in range(40)]
+        assert few == many[:2]
 
 
 def test_a_block_that_waits_sleeps():

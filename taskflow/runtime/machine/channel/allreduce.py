@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count
+from typing import Protocol
 
 import numpy as np
 
@@ -26,13 +27,21 @@ def partners(block: int, blocks: int) -> set[int]:
     return {(block + sign * d) % blocks for d in distances(blocks) for sign in (-1, 1)} - {block}
 
 
+class Within(Protocol):
+    """A fold of up to `most` numbers with the same bits, where all blocks share a process."""
+
+    most: int
+
+    def __call__(self, row: np.ndarray, operators: Sequence[str]) -> np.ndarray: ...
+
+
 class BlockReducer:
     """result_c = op_c(values_c of block 0, of block 1, ...), folded in block order on every block.
 
     In round r each block sends to the block 2^r below and receives from the block 2^r above: ceil(log2 N) messages each
     way. For sums it gathers all vectors and folds them locally. Maxima and minima are folded on the way, as it does not
     matter that some values come twice. A NaN from any block makes the result NaN for every op, and zeros are returned
-    as +0.0. All blocks must make the same calls in the same order.
+    as +0.0. All blocks must make the same calls in the same order. `within` folds few numbers without messages.
     """
 
     def __init__(self, channel: Channel, blocks: int) -> None:
@@ -40,6 +49,7 @@ class BlockReducer:
         self._blocks = blocks
         self._rounds = [(number, distance) for number, distance in enumerate(distances(blocks))]
         self._calls = count()
+        self.within: Within | None = None
 
     def __call__(self, values: np.ndarray, ops: str | Sequence[str], deadline: Deadline) -> np.ndarray:
         """Return the reduced vector. `ops`: "max", "min" or "sum", for all components or one each. Raises as
@@ -49,6 +59,8 @@ class BlockReducer:
         names = [ops] * row.size if isinstance(ops, str) else list(ops)
         if row.ndim != 1 or len(names) != row.size or not set(names) <= FOLD.keys():
             raise BadInput(f"allreduce of shape {row.shape} with {ops!r}: pass a vector and one of {sorted(FOLD)} each")
+        if self.within is not None and row.size <= self.within.most:
+            return self.within(row, names)
         if self._blocks > 1:
             row = (self._folded if "sum" in names else self._extremes)(row, names, deadline)
         result = row + 0.0  # the order of -0.0 and 0.0, and of NaNs, may depend on the processor

@@ -7,10 +7,7 @@ As on GPUs (`exchange.py`), a message has two flags: its ghost cells are granted
 from __future__ import annotations
 
 import ctypes
-import threading
-import time
-import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,19 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from taskflow.common.errors import ChannelTimeout
-from taskflow.runtime.machine.channel import Channel, Deadline, Gather
-from taskflow.runtime.machine.channel.base import LIFELINE, PROCESS
-from taskflow.runtime.machine.channel.stop import SHORT
+from taskflow.runtime.machine.channel import Channel, Gather
+from taskflow.runtime.machine.channel.base import PROCESS
 from taskflow.runtime.machine.device import Array, Call, Device, Lane
+from taskflow.runtime.machine.direct.host_folds import HostFolds
+from taskflow.runtime.machine.direct.host_meeting import HostWatch, Meeting
 from taskflow.runtime.machine.kernel import compile_host
 from taskflow.runtime.machine.kernel.copying import HostCopies, by_size, planes
 from taskflow.runtime.machine.kernel.instance import Instances
 from taskflow.runtime.regions import Partition
-from taskflow.runtime.tasks import IDENTITY, MOST_REDUCTIONS, AllReduce, Message
+from taskflow.runtime.tasks import AllReduce, Message
 
-# structs Waiting, Copies, Exchange and Fold of host.cpp
-WAITING = np.dtype([(name, np.int64) for name in ("spin", "patience", "brief", "slice")])
+# structs Copies and Exchange of host.cpp
 COPIES = np.dtype(
     [(name, np.uint64) for name in ("copy", "parts", "begins")] + [("count", np.intc), ("threads", np.intc)]
 )
@@ -39,18 +35,6 @@ EXCHANGE = np.dtype(
     + [(name, np.intc) for name in ("claimed", "lists", "posted")],
     align=True,
 )
-NUMBERS = MOST_REDUCTIONS
-FOLD = np.dtype(
-    [("value", np.uint64, NUMBERS), ("identity", np.float64, NUMBERS), ("kind", np.intc, NUMBERS)]
-    + [(name, np.uint64) for name in ("arrived", "count", "shares", "waiting")]
-    + [(name, np.intc) for name in ("numbers", "contributes", "blocks", "block", "begun")],
-    align=True,
-)
-OPERATORS = "sum", "max", "min"
-LINE = 16  # words: flags do not share lines of a cache
-
-_meetings: weakref.WeakValueDictionary[str, Meeting] = weakref.WeakValueDictionary()
-_guard = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -59,77 +43,6 @@ class HostFlag:
 
     address: int
     what: str = ""
-
-
-class Meeting:
-    """Memory that the blocks of a run in this process share: fields, flags of messages, shares of reductions."""
-
-    def __init__(self) -> None:
-        self.fields: dict[int, Instances] = {}
-        self._memory: dict[tuple[Any, ...], np.ndarray] = {}
-        self._lock = threading.Lock()
-
-    @classmethod
-    def of(cls, run: str) -> Meeting:
-        with _guard:
-            meeting = _meetings.get(run)
-            if meeting is None:
-                meeting = _meetings[run] = cls()
-            return meeting
-
-    def flag(self, *key: Any) -> int:
-        """Return the address of a flag, zero at first."""
-        return self.memory(("flag", *key), LINE, np.uint32)
-
-    def memory(self, key: tuple[Any, ...], count: int, dtype: type) -> int:
-        """Return the address of numbers that are zero at first."""
-        with self._lock:
-            if key not in self._memory:
-                self._memory[key] = np.zeros(count, dtype)
-            return int(self._memory[key].ctypes.data)
-
-
-class HostWatch:
-    """Ends the waits of a block: after `seconds`, when the block is stopped, or when a peer is lost."""
-
-    def __init__(self, channel: Channel, seconds: float) -> None:
-        self._stop, self._seconds, peers = channel.stop, seconds, sorted(channel.peers)
-        self._lifelines = [channel.receive(peer, LIFELINE, np.empty(1, np.uint8)) for peer in peers]
-        spin = int(1e9 * channel.stop.bell.spin)
-        self.waiting = np.array((spin, spin, int(1e9 * SHORT), int(1e9 * channel.stop.slice)), WAITING)
-
-    def check(self) -> None:
-        """Raises Aborted, or ChannelError if a peer was lost."""
-        self._stop.check()
-        for line in self._lifelines:
-            if line.done:
-                line.settle()
-
-    def wait(self, reached: Callable[[], bool]) -> None:
-        """Return when `reached` is true: on a CPU, calls have done their work."""
-        while not reached():
-            time.sleep(0)
-        self.check()
-
-    def patient(self, function: Any, argument: np.ndarray, whats: Sequence[str], keep: object) -> Call:
-        """Return a call that repeats a function of host.cpp until it returns 0. Any other number n says that it waits
-        for `whats[n - 1]`.
-        """
-        pointer = ctypes.c_void_p(argument.ctypes.data)
-
-        def again(number: int) -> None:
-            deadline = Deadline.after(self._seconds)
-            while number:
-                self.check()
-                if deadline.remaining <= 0:
-                    raise ChannelTimeout(f"{whats[number - 1]} (local) was not there after {self._seconds:g} s")
-                number = function(pointer)
-
-        def call(_: object = (argument, keep)) -> None:
-            if number := function(pointer):
-                again(number)
-
-        return call
 
 
 class HostNeighbourhood:
@@ -145,6 +58,7 @@ class HostNeighbourhood:
         self.meeting = Meeting.of(channel.run)
         self.meeting.fields[self.block] = instances
         self.watch = HostWatch(channel, seconds)
+        self.folds = HostFolds(_operations().fold, self.meeting, self.watch, (self.block, len(partition)))
         gather(np.zeros(1, np.uint8))  # all are there
         self.fields = dict(self.meeting.fields)
 
@@ -225,20 +139,9 @@ class HostExchange:
         return self._near.watch.patient(_operations().exchange, argument, [flag.what for flag in claims], keep)
 
     def fold(self, node: AllReduce, values: Sequence[Array], contributes: bool, lane: Lane) -> Call:
-        near, number, operators = self._near, self._folds, list(node.scalars.values())
+        number, what = self._folds, f"the shares of all blocks of {', '.join(node.scalars)}"
         self._folds += 1
-        blocks, meeting, argument = len(near.partition), near.meeting, np.zeros((), FOLD)
-        argument["value"][: len(values)] = [value.ctypes.data for value in values]
-        argument["identity"][: len(values)] = [IDENTITY[operator] for operator in operators]
-        argument["kind"][: len(values)] = [OPERATORS.index(operator) for operator in operators]
-        argument["arrived"] = meeting.flag("fold", number)
-        argument["count"] = meeting.flag("folds", near.block, number)
-        argument["shares"] = meeting.memory(("shares", number), 2 * NUMBERS * blocks, np.float64)
-        argument["waiting"] = near.watch.waiting.ctypes.data
-        argument["numbers"], argument["contributes"] = len(values), contributes
-        argument["blocks"], argument["block"] = blocks, near.block
-        what = f"the shares of all blocks of {', '.join(node.scalars)}"
-        return near.watch.patient(_operations().fold, argument, [what], (values, meeting))
+        return self._near.folds.call(number, values, list(node.scalars.values()), what, contributes=contributes)
 
 
 def share_process(channel: Channel, gather: Gather) -> bool:

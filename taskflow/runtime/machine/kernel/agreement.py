@@ -25,7 +25,7 @@ DECLARED = {
 }
 OUTSIDE = r",(?![^<]*>)"  # a comma outside template brackets
 OPTIONAL = r"OPTIONAL\((\w+)\)"
-VALUES = r"\bVALUES_(\w+)"
+VALUES = r"VALUES_(?<!\wVALUES_)(\w+)"  # \b in front would make the search slow
 CHANGE = r"\s*\[[^\]]*\]\s*(?:=(?!=)|(?:[-+*/%&|^]|<<|>>)=|\+\+|--)"  # follows the name of an array
 
 

@@ -13,20 +13,36 @@ import numpy as np
 from taskflow.runtime.machine.kernel.compile_host import library
 
 Value = np.ndarray | np.uint64  # a struct, or an address
-CALL = np.dtype([(name, np.uint64) for name in ("function", "table", "begins")] + [("count", np.intc),
-                ("threads", np.intc)])  # fmt: skip
+# structs Call and Place of REPLAY
+CALL = np.dtype(
+    [(name, np.uint64) for name in ("function", "table", "begins")]
+    + [(name, np.intc) for name in ("count", "threads", "waits")],
+    align=True,
+)
+PLACE = np.dtype([(name, np.int64) for name in ("call", "passes", "done")])
 REPLAY = """
-struct Call { void* function; void** table; const void* begins; int count, threads; };
-extern "C" long long replay(const Call* calls, long long count, long long times, const double* until) {
-  for (long long n = 1; n <= times; ++n) {
-    for (const Call* c = calls; c < calls + count; ++c)
-      if (c->begins)
-        ((void (*)(void**, const void*, int, int))c->function)(c->table, c->begins, c->count, c->threads);
-      else
-        ((void (*)(void**))c->function)(c->table);
-    if (until && *until != 0) return n;
+struct Call { void* function; void** table; const void* begins; int count, threads, waits; };
+struct Place { long long call, passes, done; };  // the next call, passes before it, passes of the last replay
+// Returns 0, or the number that a call waits with. The next replay begins with this call.
+extern "C" int replay(const Call* calls, long long count, long long times, const double* until, Place* at) {
+  while (at->passes < times) {
+    for (; at->call < count; ++at->call) {
+      const Call& c = calls[at->call];
+      if (c.waits) {
+        if (int number = ((int (*)(void**))c.function)(c.table)) return number;
+      } else if (c.begins) {
+        ((void (*)(void**, const void*, int, int))c.function)(c.table, c.begins, c.count, c.threads);
+      } else {
+        ((void (*)(void**))c.function)(c.table);
+      }
+    }
+    at->call = 0;
+    ++at->passes;
+    if (until && *until != 0) break;
   }
-  return times;
+  at->done = at->passes;
+  at->passes = 0;
+  return 0;
 }
 """
 
@@ -34,13 +50,18 @@ extern "C" long long replay(const Call* calls, long long count, long long times,
 class HostCall:
     """A call of a function with an array of pointers, `table`, or of one that also takes the beginnings of the pieces
     of a list, their number, and threads. Keeps `keep` alive.
+
+    With `late`, the function returns 0, or a number n if its nth condition was not met after a slice of time. Then
+    `late` is called with n and True if it is the first time, and the function is called again.
     """
 
     def __init__(
-        self, function: Any, table: int, keep: object, begins: np.ndarray | None = None, threads: int = 0
-    ) -> None:
-        self.row = np.zeros((), CALL)
+        self, function: Any, table: int, keep: object, begins: np.ndarray | None = None, threads: int = 0,
+        late: Callable[[int, bool], None] | None = None,
+    ) -> None:  # fmt: skip
+        self.row, self.late = np.zeros((), CALL), late
         self.row["function"], self.row["table"] = ctypes.cast(function, ctypes.c_void_p).value, table
+        self.row["waits"] = late is not None
         words: list[object] = [ctypes.c_void_p(table)]
         if begins is not None:
             self.row["begins"], self.row["count"], self.row["threads"] = begins.ctypes.data, len(begins) - 1, threads
@@ -48,24 +69,43 @@ class HostCall:
         self._function, self._words, self._keep = function, words, (keep, begins)
 
     def __call__(self) -> None:
-        self._function(*self._words)
+        if self.late is None:
+            self._function(*self._words)
+        else:
+            CallSequence([self])()
 
 
 class CallSequence:
     """Calls in a row as one call."""
 
     def __init__(self, calls: Sequence[HostCall]) -> None:
-        self._calls, self._rows = calls, np.array([call.row for call in calls])
-        self._table, self._count, self._replay = self._rows.ctypes.data, len(calls), _replay()
+        self._calls, self._rows, self._at = calls, np.array([call.row for call in calls]), np.zeros((), PLACE)
+        self._table, self._count = ctypes.c_void_p(self._rows.ctypes.data), ctypes.c_longlong(len(calls))
+        self._place, self._replay = ctypes.c_void_p(self._at.ctypes.data), _replay()
+        self._once = self._table, self._count, ctypes.c_longlong(1), None, self._place
 
     def __call__(self) -> None:
-        self._replay(self._table, self._count, 1, None)
+        if number := self._replay(*self._once):
+            self._wait(number, self._once)
 
     def repeat(self, times: int, until: int | None) -> int:
         """Do all calls `times` times, or until the number at the address `until` is not 0 after them. Return the number
         of times.
         """
-        return int(self._replay(self._table, self._count, times, until))
+        words = self._table, self._count, ctypes.c_longlong(times), ctypes.c_void_p(until), self._place
+        if number := self._replay(*words):
+            self._wait(number, words)
+        return int(self._at["done"])
+
+    def _wait(self, number: int, words: tuple[object, ...]) -> None:
+        """Continue a replay that waits."""
+        before = None
+        while number:
+            here = int(self._at["call"]), int(self._at["passes"])
+            late = self._calls[here[0]].late
+            assert late is not None, "only such a call waits"
+            late(number, here != before)
+            before, number = here, self._replay(*words)
 
 
 def joined(calls: Sequence[Callable[[], None]]) -> Iterator[Callable[[], None]]:
@@ -108,7 +148,4 @@ def list_call(function: Any, table: int, begins: np.ndarray, threads: int, keep:
 
 @cache
 def _replay() -> Any:
-    function = library(REPLAY).replay
-    function.restype = ctypes.c_longlong
-    function.argtypes = [ctypes.c_void_p, ctypes.c_longlong, ctypes.c_longlong, ctypes.c_void_p]
-    return function
+    return library(REPLAY).replay

@@ -77,10 +77,10 @@ class Transfers:
         if pending is not None:
             pending.wait(Deadline.after(self.timeout))
 
-    def advance(self, messages: Mapping[tuple[int, int], int]) -> None:
-        """Count a step's messages per pair of blocks."""
+    def advance(self, messages: Mapping[tuple[int, int], int], passes: int = 1) -> None:
+        """Count the messages of some passes per pair of blocks."""
         for pair, number in messages.items():
-            self._sequence[pair] += number
+            self._sequence[pair] += passes * number
 
     def drain(self) -> None:
         """Wait until all sent messages have been taken."""
