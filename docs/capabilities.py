@@ -56,7 +56,8 @@ Written by `docs/capabilities.py` from what the systems of equations declare. Ro
 [case file](case.md), types of sides, and kinds of values. A key without a row is supported wherever its table is.
 *In part*: the rows below it tell which keys. *Not with*: not together in one case; among the keys of one side or one
 obstacle, not together there. A case that asks for anything else than these is refused, with the key, its value and a
-remedy. A [model of your own](../howto/own_model.md) declares its `supports` in the same way.
+remedy. A [model of your own](../howto/own_model.md) declares its `supports` in the same way. The keys of an opening are
+listed where they differ from the keys of a side.
 """
 
 
@@ -111,8 +112,21 @@ def places() -> Iterator[str]:
         yield table
         for place in sorted(place for place in known if place.startswith(f"{table}.")):
             above = place.rpartition(".")[0]
-            if any(cell(name, place) != cell(name, above).partition(",")[0] for name in SYSTEMS):
+            differs = any(cell(name, place) != cell(name, above).partition(",")[0] for name in SYSTEMS)
+            if differs and not as_on_a_side(place, known):
                 yield place
+
+
+def as_on_a_side(place: str, known: set[str]) -> bool:
+    """Return True if a key of an opening is supported as the same key of a type of side."""
+    table, _, key = place.partition(".")
+    same = (one for one in known if table == "openings" and one.startswith("boundaries.") and one.endswith(f".{key}"))
+    return any(row_of(place)[1:] == tuple(map(of_opening, row_of(one)[1:])) for one in same)
+
+
+def of_opening(text: str) -> str:
+    """Write the keys of sides in a cell as keys of an opening."""
+    return re.sub(r"`boundaries\.[a-z-]+\.", "`openings.", text)
 
 
 def key_of(place: str) -> str:

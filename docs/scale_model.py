@@ -93,12 +93,6 @@ class Model:
         fold = 2 * FAR.value * rounds + one.devices * (SHARES / FAR_RATE.value + FOLD.value) if far else NEAR_FOLD.value
         return Cost(one.launches * self.launch, one.nbytes / self.rate, messages, one.reductions * fold)
 
-    def limited(self, one: StepCounts, rate: float) -> float:
-        """The time of a step if messages between hosts had another rate."""
-        cost = self.cost(one)
-        slower = sum(occasion.nbytes for occasion in one.occasions) * (1 / FAR_RATE.value - 1 / rate)
-        return cost.total - (slower if one.devices > HOST else 0)
-
 
 def _near(occasion: Occasion) -> float:
     return NEAR.value + occasion.nbytes / NEAR_RATE.value
@@ -167,18 +161,13 @@ def _unique(ones: Iterable[StepCounts]) -> list[StepCounts]:
 def _scaled(model: Model, ones: list[StepCounts], gain: str, gained: Callable[[StepCounts, float], str]) -> str:
     rows = []
     for one in ones:
-        cost, ideal = model.cost(one), model.limited(one, NETWORK)
+        cost = model.cost(one)
         parts = (cost.memory, cost.launches, cost.messages, cost.reductions)
         numbers = [f"{sum(occasion.messages for occasion in one.occasions)}", *map(_ms, parts), _ms(cost.total)]
-        better = [_ms(ideal), gained(one, ideal)]
-        rows.append((f"{one.devices:,}", times(one.cells), *numbers, gained(one, cost.total), cost.limit, *better))
+        rows.append((f"{one.devices:,}", times(one.cells), *numbers, gained(one, cost.total), cost.limit))
     names = ("memory", "launches", "messages", "reductions")
-    network = f"with {size(NETWORK)}/s"
     head = ("devices", "cells of each", "messages", *(f"{name}: ms" for name in names), "step: ms", gain, "limit")
-    return _table((*head, f"{network}: ms", gain), rows)
-
-
-NETWORK = 25e9  # bytes per second of each device between hosts: an assumption, for the last columns
+    return _table(head, rows)
 
 
 def outputs(model: Model) -> str:

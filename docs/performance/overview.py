@@ -68,17 +68,16 @@ def solvers(results: Sequence[Result]) -> ReportTable:
 
 
 def gpus(results: Sequence[Result]) -> ReportTable:
-    """The same on several GPUs: of every number of blocks the fastest way to overlap, in results of `cavity`, `scaling`
-    and `step`. Efficiencies are of weak scaling: cells per second of a GPU against one with as many cells.
+    """The same on several GPUs: of each number of blocks the fastest way to overlap, of results of `scaling`, `step`.
+
+    Efficiencies are of weak scaling: cells per second of a GPU against one with as many cells.
     """
     labels = "measured", "precision", "growth", "cells of each GPU", "GPUs"
     table = ReportTable(*labels, order=lambda row: (row[:3], int(row[4])))
-    for result in results_of(results, "cavity", "scaling", "step", gpu=True):
+    for result in results_of(results, "scaling", "step", gpu=True):
         rows: dict[Any, Any] = {}
         for row in result["results"]:
             kind = row.get("shape"), row["blocks"], times(row["cells_per_block"])
-            if row["workers"] < row["blocks"]:
-                continue  # in the table of the study
             if kind not in rows or _mean(row["seconds"]) < _mean(rows[kind]["seconds"]):
                 rows[kind] = row
         for (shape, blocks, cells), row in rows.items() if any(blocks > 1 for _, blocks, _ in rows) else ():

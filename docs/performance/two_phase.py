@@ -36,8 +36,8 @@ def changed(result: Result, row: Row) -> str:
 
 
 def settings_of(result: Result) -> str:
-    """Return the solver, the changed settings and the precision."""
-    return ", ".join(filter(None, (pressure(result), changed(result, {}), result["precision"])))
+    """Return how the interface is followed, the solver, the changed settings and the precision."""
+    return ", ".join(filter(None, (interface(result), pressure(result), changed(result, {}), result["precision"])))
 
 
 def _of_solver(setting: str) -> bool:
@@ -165,9 +165,8 @@ def bubble_tasks(results: Sequence[Result]) -> ReportTable:
 
 def bubble_scaling(results: Sequence[Result]) -> ReportTable:
     """Figures 6 to 9: weak and strong scaling, a row for each overlap."""
-    table = ReportTable(
-        "machine", "growth", "cells of each block", "blocks", "overlap", order=lambda row: (row[:2], int(row[3]))
-    )
+    labels = "machine", "interface", "growth", "cells of each block", "blocks", "overlap"
+    table = ReportTable(*labels, order=lambda row: (row[:3], int(row[4])))
     for result, row in rows_of(results, "two-phase scaling"):
         strong, alone = row["shape"].startswith("strong"), row["blocks"] == 1
         columns = {
@@ -177,14 +176,14 @@ def bubble_scaling(results: Sequence[Result]) -> ReportTable:
             "speedup": shown(row["speedup"]) if strong and not alone else "",
             **of_copies(row),
         }
-        labels = where(result), row["shape"].split("-")[0], times(row["cells_per_block"])
-        table.put((*labels, str(row["blocks"]), overlap(row)), columns, result)
+        place = where(result), interface(result), row["shape"].split("-")[0], times(row["cells_per_block"])
+        table.put((*place, str(row["blocks"]), overlap(row)), columns, result)
     return table
 
 
 def bubble_energy(results: Sequence[Result]) -> ReportTable:
     """Figure 10: the energy of all steps and of what comes before them."""
-    table = ReportTable("machine", "cells", "pressure", "changed", "stated power", order=in_order)
+    table = ReportTable("machine", "cells", "interface", "pressure", "changed", "stated power", order=in_order)
     for result, row in rows_of(results, "two-phase step"):
         if row["joules_per_cell"] is not None and row["blocks"] == 1:
             counted = "" if result["gpu"] else f"{result['watts']:g} W"
@@ -194,8 +193,8 @@ def bubble_energy(results: Sequence[Result]) -> ReportTable:
                 "s for the first state": shown(row["initialisation_seconds"]),
                 "s for all steps": shown(row["seconds"] * row["steps"]),
             }
-            labels = where(result), times(row["cells"]), pressure(result), changed(result, row), counted
-            table.put(labels, columns, result)
+            labels = interface(result), pressure(result), changed(result, row), counted
+            table.put((where(result), times(row["cells"]), *labels), columns, result)
     return table
 
 

@@ -1,1 +1,1 @@
-"""`ds.flow`, the questions to a dataset as methods, and how xarray comes to know it."""
+"""`ds.flow`, the methods of a dataset. It knows analysis and pictures, and registers with xarray."""

@@ -262,7 +262,7 @@ def _wall(ds: xr.Dataset, face: str) -> BoundarySide:
     if face not in walls:
         raise BadInput(f"face = {face!r}: there is no wall; choose one of {', '.join(walls) or 'another run'}")
     if sides[face].roughness:
-        raise BadInput(f"face = {face!r}: a rough wall has the stress of the logarithmic law, which is not found here")
+        raise BadInput(f"face = {face!r}: the stress of a rough wall, by the logarithmic law, is not available here")
     if not reaches(ds, face):
         raise BadInput(f"face = {face!r}: the dataset does not reach this wall; give one with the cells adjacent to it")
     return sides[face]

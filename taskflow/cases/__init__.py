@@ -1,6 +1,6 @@
 """The case: everything a user says about a run, validated before anything starts.
 
-It knows tables, and rules between them. It does not know how a model is made of them.
+It knows tables, and rules between them. It does not know how models are built from them.
 """
 
 from taskflow.cases.case import Case

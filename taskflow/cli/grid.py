@@ -9,7 +9,7 @@ import typer
 
 from taskflow.cli.options import into, named_once
 
-grid = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, look at and convert body-fitted grids.")
+grid = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, inspect and convert body-fitted grids.")
 
 GridFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A file of PLOT3D, or of CGNS: .cgns.", show_default=False)

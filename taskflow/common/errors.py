@@ -137,7 +137,7 @@ class Aborted(ChannelError):
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, raised where Ctrl-C would be. The message is the name of the signal."""
+    """SIGTERM or SIGHUP, raised instead of KeyboardInterrupt. The message is the name of the signal."""
 
 
 class Interrupted(RunFailed):

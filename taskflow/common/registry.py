@@ -46,7 +46,7 @@ class Registry(Generic[Kind]):
         try:
             self._checked(name, value)
         except Exception as error:
-            raise Unusable(f"{named(value)} cannot be used ({_words(error)}); mend it") from error
+            raise Unusable(f"{named(value)} cannot be used ({_words(error)}); correct it") from error
         self._loaded[name] = value
 
     def __iter__(self) -> Iterator[str]:
@@ -94,7 +94,7 @@ class Registry(Generic[Kind]):
             value: Kind = point.load()
             self._checked(name, value)
         except Exception as error:  # of another package
-            remedy = "mend or reinstall its package"
+            remedy = "repair or reinstall its package"
             raise Unusable(f"{_place(point)} cannot be used ({_words(error)}); {remedy}") from error
         return value
 

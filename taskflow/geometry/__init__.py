@@ -21,4 +21,3 @@ from taskflow.geometry.solids.shapes import (
     range_over,
 )
 from taskflow.geometry.solids.surface import ClosedSurface, read_surface
-from taskflow.geometry.solids.volume import volume_of

@@ -234,7 +234,7 @@ def plot_over(values: xr.DataArray, x: str, words: str, *, log: bool) -> Figure:
     along = str(values[x].dims[0])
     places = values[x].values
     if (log and places.dtype.kind in "iuf" and not (places > 0).all()) or (log and not (values.values > 0).all()):
-        raise BadInput(f"plot(x={x!r}, log=True): {x} or {words} is not above 0 everywhere; omit log")
+        raise BadInput(f"plot(x={x!r}, log=True): {x} or {words} is not positive everywhere; omit log")
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()

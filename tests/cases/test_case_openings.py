@@ -99,9 +99,9 @@ def test_a_mistake_is_told_in_one_line(changes, line):
     ({"boundaries__x_min": {**STREAM, "temperature": "log(z - 2)"}, "heat": {"diffusivity": 1}},
      r"boundaries.x_min.temperature: the expression 'log\(z - 2\)' is not finite"),
     ({"boundaries__x_max": "slip"},
-     "boundaries: 0.25 .volume per time. more enters than leaves, and there is no way out; give a side"),
+     "boundaries: 0.25 .volume per time. more enters than leaves, and no side lets it out; give a side"),
     ({"boundaries__x_max": {"type": "inflow", "velocity": ["1 + t", 0, 0]}},
-     "boundaries: -0.03125 .* at time 0.125, and there is no way out"),
+     "boundaries: -0.03125 .* at time 0.125, and no side lets it out"),
 ])  # fmt: skip
 def test_what_formulas_say_is_looked_at_before_a_step(changes, line):
     with pytest.raises(BadInput, match=line):

@@ -357,7 +357,7 @@ def test_few_of_many_problems_are_printed_and_compared(monkeypatch, unknown):
     *lines, last = str(error.value).splitlines()
     assert len(lines) == LISTED
     assert any("did you mean" in line for line in lines)
-    assert last == f"and {len(error.value.problems) - LISTED} more problems, listed once these are mended"
+    assert last == f"and {len(error.value.problems) - LISTED} more problems, listed once these are corrected"
     assert len(error.value.problems) >= 2000, "a program gets all of them"
     assert len(compared) <= 4 * COMPARED
 

@@ -242,7 +242,7 @@ def test_scalars_are_given_on_sides_by_their_names():
     assert problems(scalars=[{"name": "dye", "diffusivity": 0, "boundaries": faces, "source": 1}]) == [
         'scalars[1].boundaries.bdy = { value = 1.0 }: unknown side of the grid; did you mean "body"?',
         "scalars[1].boundaries.body.flux = 1.0: nothing diffuses without diffusivity; give one",
-        "scalars[1].boundaries.ends = { value = 1.0 }: a side of the type symmetry takes no scalar; omit it",
+        "scalars[1].boundaries.ends = { value = 1.0 }: a side of type symmetry takes no scalar; omit it",
         "scalars[1].boundaries.far.flux = 2.0: a flux is given on walls; give the value that enters",
         f'scalars[1].source = 1.0: {NOT} or "two_phase"',
     ]

@@ -126,7 +126,7 @@ def test_parts_of_a_surface_that_overlap_are_one_body_and_those_inside_out_are_h
 def test_a_surface_that_cuts_itself_is_told_of():
     """Two boxes with an edge in common are no parts of their own."""
     boxes = [box_of_triangles((0, 0, 0), high) for high in ((1, 1, 1), (2, 2, 1))]
-    with pytest.raises(BadInput, match=r"intersects itself: \(0.5, 0.5, 0.5\) is in it twice; give overlapping parts"):
+    with pytest.raises(BadInput, match=r"intersects itself: \(0.5, 0.5, 0.5\) occurs twice in it; give overlapping"):
         SurfaceDistance(ClosedSurface(np.concatenate(boxes)), 0.5).distance(*np.full((3, 1), 0.5))
 
 

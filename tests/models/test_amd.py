@@ -314,7 +314,7 @@ def test_a_package_that_cannot_be_used_is_named(monkeypatch):
         Case(**changed(BOX, turbulence={"model": "theirs"}))
     assert str(told.value) == (
         'turbulence.model = "theirs": no.such:Thing of the package eddy-shop cannot be used (ModuleNotFoundError: No'
-        " module named 'no'); mend or reinstall its package"
+        " module named 'no'); repair or reinstall its package"
     )
     with pytest.raises(BadInput, match=r"test_amd:WRONG cannot be used \(TypeError: a closure is a frozen dataclass"):
         Case(**changed(BOX, turbulence={"model": "no closure"}))
@@ -336,7 +336,8 @@ def test_a_class_has_the_name_of_its_entry_point(monkeypatch):
         Case(**changed(BOX, turbulence={"model": "theirs"}))
     assert str(told.value) == (
         'turbulence.model = "theirs": tests.models.test_amd:Named of the package eddy-shop cannot be used (ValueError:'
-        ' its name is "mine", but it is registered as "theirs"; give both the same name); mend or reinstall its package'
+        ' its name is "mine", but it is registered as "theirs"; give both the same name); repair or reinstall its'
+        " package"
     )
     with pytest.raises(BadInput, match='its name is "mine", but it is registered as "other"'):
         register_closure("other", Named)

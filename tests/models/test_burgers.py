@@ -156,7 +156,7 @@ def test_a_package_that_cannot_be_used(monkeypatch, place, why):
     case = {name: table for name, table in tables().items() if name != "burgers"}
     with pytest.raises(BadInput) as told:
         Case(**case, method={"type": "broken"})
-    said = f'method.type = "broken": {place} cannot be used ({why}); mend or reinstall its package'
+    said = f'method.type = "broken": {place} cannot be used ({why}); repair or reinstall its package'
     assert str(told.value) == said
     assert Case(**tables()), "others are not harmed"
 

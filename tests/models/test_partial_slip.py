@@ -105,6 +105,26 @@ def test_poiseuille_flow_on_a_box_has_second_order():
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=1e-3)
 
 
+@dataclass(frozen=True)
+class Surface(BoundaryCondition):
+    """A free surface with heat. It says nothing of ghost temperatures."""
+
+    name = "surface"
+    keys = frozenset(("temperature", "heat_flux"))
+
+    temperature: float | None = None
+    heat_flux: float = 0.0
+
+
+@pytest.mark.parametrize("heated", [{"temperature": 2.0}, {"heat_flux": 2.0}])
+def test_keys_of_heat_hold_without_a_method(heated):
+    register_boundary(Surface)
+    sides = {"low": {"type": "surface", "temperature": 0.0}, "high": {"type": "surface", **heated}}
+    time = {"step": 0.02, "steps": 1000, "implicit": ["z"]}  # exp(-20 pi^2 / 4) is left
+    flow = compute(box(8, **sides, heat={"diffusivity": 1.0}, time=time))
+    assert np.abs(flow["T"] - 2 * flow.points("T")[2]).max() < 1e-12
+
+
 def test_a_wall_that_swings_has_its_velocity_in_time():
     flow = compute(box(8, high={**SLIPS, "velocity": ["1 + exp(-9*t)", 0.0, 0.0]}))
     assert np.abs(flow["u"] - couette(flow.points("u")[2])).max() < 1e-12
@@ -202,6 +222,12 @@ class Bare(BoundaryCondition):
 
 
 @dataclass(frozen=True)
+class Entrance(BoundaryCondition):
+    name = "entrance"
+    enters = True
+
+
+@dataclass(frozen=True)
 class Sheared(BoundaryCondition):
     name = "sheared"
     shear: float = 0.0
@@ -218,6 +244,7 @@ def test_given_values_of_a_condition_do_not_change_with_the_flow():
 
 WRONG = [
     (Unnamed, "name has to be text"), (Shut, "flux = 'shut' has to be None, 'closed', 'given', 'open', 'far'"),
+    (Entrance, "enters = True has to come with brings = True"),
     (Bare, "a boundary condition is a frozen dataclass"), (partial_slip.SlipTable, "a boundary condition is"),
     (3, "a boundary condition is a frozen dataclass derived from taskflow.extend.BoundaryCondition"),
 ]  # fmt: skip
@@ -239,7 +266,7 @@ def test_a_package_that_cannot_be_used_is_named(monkeypatch):
     assert str(told.value) == (
         'boundaries.z_min.type = "theirs": tests.models.partial_slip:SlipTable cannot be used (TypeError: a boundary'
         " condition is a frozen dataclass derived from taskflow.extend.BoundaryCondition);"
-        " mend or reinstall its package"
+        " repair or reinstall its package"
     )
 
 

@@ -132,7 +132,7 @@ def test_a_run_that_does_not_get_steady_says_so(tmp_path):
     assert told["ended"] == "end"
     (warning,) = told["warnings"]
     assert "the state is not steady after time.steps: the residual of " in warning
-    assert "1e-08 was to be reached; give more steps" in warning
+    assert "1e-08 was required; give more steps" in warning
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ def test_a_study_measures_plots_and_lists_its_runs():
     for ask, told in (
         (lambda: study.plot("nusselt", x="Pr"), r"plot\(x='Pr'\): unknown parameter; choose one of .*Ra"),
         (lambda: study.plot("drag"), "drag is not in its log; choose one of nusselt_a, nusselt_b"),
-        (lambda: study.plot(lambda run: 0.0, log=True), "is not above 0 everywhere; omit log"),
+        (lambda: study.plot(lambda run: 0.0, log=True), "is not positive everywhere; omit log"),
     ):
         with pytest.raises(BadInput, match=told):
             ask()

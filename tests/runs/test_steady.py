@@ -60,7 +60,7 @@ def test_a_number_is_a_rate():
     ("soon", 'time.steady = "soon": give a number > 0, a rate'),
     ({"over": 1.0}, "time.steady.rate: missing; give the largest relative change per unit time"),
     ({"rate": 0}, "time.steady.rate = 0: give a number > 0"),
-    ({"rate": 1, "over": 1.0, "every": 2.0}, "time.steady.over = 1.0: it is looked at less often than that"),
+    ({"rate": 1, "over": 1.0, "every": 2.0}, "time.steady.over = 1.0: checks are farther apart"),
     ({"rate": 1, "every": {"minutes": 1}}, "time.steady.every = { minutes = 1 }: minutes are for checkpoints"),
 ])  # fmt: skip
 def test_what_is_refused(values, told):

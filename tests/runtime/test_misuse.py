@@ -106,7 +106,7 @@ def test_a_region_that_cannot_be():
         Region(CELLS, space, scale=(0, 1, 1))
     with pytest.raises(ValueError, match="has its hull, its ghost layers and no periodic directions"):
         Region(CELLS, space, ghost=2, atlas=atlas)
-    with pytest.raises(ValueError, match="u: values on faces of cells do not go over turned seams"):
+    with pytest.raises(ValueError, match="u: values on faces of cells cannot cross turned seams"):
         charted(atlas, [Field("u", location="fx")])
 
 

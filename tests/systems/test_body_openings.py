@@ -177,5 +177,5 @@ def test_what_enters_has_to_have_room_and_a_way_out():
     covered, closed = (RunSetup(case, (1, 1, 1)) for case in cases)
     with pytest.raises(BadInput, match=r"openings\[1\]: a body is next to y_max of stand"):
         covered.system.check()
-    with pytest.raises(BadInput, match=r"slot in y_max of stand lets 0.1 in.* no way out"):
+    with pytest.raises(BadInput, match=r"slot in y_max of stand lets 0.1 in.* no side lets it out"):
         closed.system.check()

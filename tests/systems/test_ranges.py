@@ -89,6 +89,7 @@ def test_what_was_seen_before_a_break_counts(tmp_path):
     ({"boundaries": {"z_min": {"type": "wall", "heat_flux": -1e-4}}}, {"T": (-np.inf, 33.0), "dye": (0.0, 0.0)}),
     ({"scalars": [{**PLUME["scalars"][0], "boundaries": {"x_min": {"value": 3.0}, "z_min": {"value": 4}}}]},
      {"T": (18.0, 33.0), "dye": (3.0, 4.0)}),
+    ({"boundaries": {"x_min": "wall", "x_max": "vent"}}, {"T": (0.0, 33.0), "dye": (0.0, 0.0)}),  # 0 enters
 ])  # fmt: skip
 def test_ranges_that_are_given(changes, ranges):
     assert setup(**changes).system.given.ranges == ranges

@@ -11,7 +11,7 @@ from examples.papers.measuring import Solve
 from taskflow.bench.projection.flows import Flow, InitialVelocity, velocity_of
 from taskflow.bench.projection.step import WarmUp
 from taskflow.bench.scaling import Growth
-from taskflow.bench.steps import Pressure, check_memory, dollars
+from taskflow.bench.steps import Pressure, check_memory, priced
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import PassJob, PassTiming, TimingConditions, describe, nothing
 from taskflow.common.caching import cached_property
@@ -131,7 +131,7 @@ def measure_convergence(
                 {**labels, "tolerance": None if method == "fft" else tolerance.relative, **row}
                 for row, tolerance in zip(_measured(timing, method, setups), comparison.tolerances, strict=False)
             ]
-    rows = [{**row, "cells_per_dollar": dollars(row["cells_per_second_per_block"], price)} for row in rows]
+    rows = [priced(row, price) for row in rows]
     return {**describe(team, timing.precision, rows), "price": price, "results": rows}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from examples.papers.luo_2014.goals import of_outer
 from examples.papers.luo_2014.march import SPEED, ImplicitFlow, March
 from examples.papers.luo_2014.shares import OuterProfile, shares
-from taskflow.bench.steps import dollars, needed
+from taskflow.bench.steps import needed, priced
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import BESIDE, PassTiming, TimingConditions, describe, moving
 from taskflow.common.errors import BadInput
@@ -81,7 +81,7 @@ def measure_outer(
             ways = ((blocks, overlap) for blocks in counts for overlap in conditions.apart((1, 1, blocks)))
             mine = [timing.measure(flow, whole, blocks, overlap) for blocks, overlap in ways]
             rows += [_compared(row, mine[0], flow.case, team.device == "gpu") for row in mine]
-        rows = [{**row, "cells_per_dollar": dollars(row["cells_per_second_per_block"], price)} for row in rows]
+        rows = [priced(row, price) for row in rows]
         of = {"case": flows[0].case, "settings": list(flows[0].settings), "iterations": iterations, "price": price}
         return {**describe(team, timing.precision, rows), **of, "results": rows}
 

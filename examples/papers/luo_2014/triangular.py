@@ -12,7 +12,7 @@ from examples.papers.luo_2014.cusparse import time_cusparse
 from examples.papers.luo_2014.factors import Charts, Factors, KrylovSums, Timing
 from examples.papers.luo_2014.goals import like_four, of_sweeps, paper_seconds, thrice
 from examples.papers.measuring import beside_copies, open_here
-from taskflow.bench.steps import dollars
+from taskflow.bench.steps import priced
 from taskflow.bench.timing import BESIDE, about
 from taskflow.common.errors import BadInput
 from taskflow.common.units import plural
@@ -73,7 +73,7 @@ def measure_triangular(
     measured = beside_copies(device, measure)
     gpu, results = device.kind == "gpu", measured["results"]
     results = [{**row, **of_sweeps(row, gpu), "paper_seconds": paper_seconds(row)} for row in results]
-    results = [{**row, "cells_per_dollar": dollars(row["cells_per_second"], price)} for row in results]
+    results = [priced(row, price) for row in results]
     results = [{**row, **thrice(row, results), **like_four(row, results)} for row in results]
     described = {**about(here, device.kind, device.threads), "tile": list(sweeping.tile), "price": price}
     return {**described, **measured, "results": results}

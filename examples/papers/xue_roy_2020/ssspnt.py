@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from examples.papers.measuring import Halos, with_halos
 from examples.papers.xue_roy_2020.xue_roy import SCALED, goals, paper
-from taskflow.bench.steps import check_memory, dollars
+from taskflow.bench.steps import check_memory, priced
 from taskflow.bench.team import Request, open_team
 from taskflow.bench.timing import PassJob, PassTiming, TimingConditions, describe, moving
 from taskflow.cases import Case
@@ -167,7 +167,7 @@ def measure_ssspnt(
             raise BadInput(f"--halos packed: {problem}; give --workers 1, or --halos direct")
         ways = [halos for halos in sharing.halos if gpu or halos != "direct"]
         rows = [row for size in sizes or [CELLS[team.device]] for row in _rows(timing, sharing, ways, size)]
-        rows = [{**row, "cells_per_dollar": dollars(row["cells_per_second_per_block"], price)} for row in rows]
+        rows = [priced(row, price) for row in rows]
         aims = list(goals(rows)) if gpu and len(sizes) < 2 else []
         about = {**describe(team, timing.precision, rows), "price": price, "growth": sharing.growth}
         return {**about, "results": rows, "paper": list(paper()), "goals": aims}

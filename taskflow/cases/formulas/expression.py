@@ -157,7 +157,7 @@ def _text(source: str) -> str:
 
 
 def syntax(source: str) -> ast.expr:
-    """The syntax tree of a text, whatever is in it. `BadInput` if it has none."""
+    """Return the syntax tree of any text. Raises BadInput if it has none."""
     if len(source) > LONGEST:
         raise BadInput(f"the expression {source[:40]!r}... has {len(source)} characters; {LONGEST} are allowed")
     try:

@@ -228,7 +228,7 @@ def _not_finite(name: str, part: Expression, time: float) -> BadInput:
 
 
 def continued(old: Expression, now: float, new: Expression, before: float) -> Expression:
-    """Return the expression that is `old` until now and `new` from then on, where no time before `before` counts."""
+    """Return the expression that is `old` until now and `new` afterwards. It is evaluated after `before` only."""
     return Expression(f"where(t <= {now!r}, {_since(str(old.source), before)}, {new.source})", timed=True)
 
 

@@ -92,7 +92,7 @@ class Supports:
         return self.lacks.get(self._nearest(place))
 
     def forbidden(self, words: Key) -> str | None:
-        """Return why physics forbids a key that no table has; of a side by its name, whatever its type."""
+        """Return why physics forbids a key that no table has; for a side by its name, for any type."""
         alike = (words[0], words[-1], len(words))
         parts = ((place.split("."), reason) for place, reason in self.lacks.items())
         return next((reason for of, reason in parts if reason and (of[0], of[-1], len(of)) == alike), None)

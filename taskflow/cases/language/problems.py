@@ -39,7 +39,7 @@ NEEDS = {"T": "; T needs a [heat] table", "nu_t": "; nu_t needs a [turbulence] t
 class Problem:
     """One thing to correct: key from the outermost table inwards, what to do, and the value, if any, as text.
 
-    `unknown`: unknown key; `message` then says nothing yet about which one was meant. `strange`: the table of
+    `unknown`: unknown key; `message` then has no suggestion yet. `strange`: the table of
     its system lacks the key, another system may have it.
     """
 
@@ -83,7 +83,7 @@ class CaseError(BadInput, ValueError):
     def __str__(self) -> str:
         lines = [str(problem) for problem in self.problems[:LISTED]]
         more = len(self.problems) - LISTED
-        rest = [f"and {more} more problem{'s' * (more > 1)}, listed once these are mended"] if more > 0 else []
+        rest = [f"and {more} more problem{'s' * (more > 1)}, listed once these are corrected"] if more > 0 else []
         return visible("\n".join((*lines, *rest)))
 
 
@@ -194,7 +194,7 @@ def present(values: Mapping[str, Any], *names: str) -> list[str]:
 
 
 def exclusive(values: Mapping[str, Any], *names: str, needed: Problem | None = None) -> Iterator[Problem]:
-    """A problem for each of `names` but the first one that is given; or where none is, and one is `needed`."""
+    """Yield a problem for each given name of `names` after the first, or `needed` if none is given."""
     keys = present(values, *names)
     if not keys and needed is not None:
         yield needed

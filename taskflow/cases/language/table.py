@@ -84,7 +84,7 @@ class Table(BaseModel):
     """A table of the case file. Making one that is wrong raises `CaseError`, a `BadInput` with one line per problem.
 
     `conflicts` are problems within the table. `rules` yield those with other tables: the parameters of a rule are
-    named after the tables that it is about, and it is passed over where one of them is missing or wrong.
+    named after the tables that it is about, and it is skipped if one of them is missing or wrong.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
@@ -95,7 +95,7 @@ class Table(BaseModel):
     brief: ClassVar[str | None] = None  # the key whose value alone may stand for the table
     least: ClassVar[Problem | None] = None  # where no key is given
     alternatives: ClassVar[tuple[tuple[tuple[str, ...], Problem | None], ...]] = ()
-    """Keys of which one may be given, each with the problem where none is, if that is one."""
+    """Mutually exclusive keys, with the problem if none of them is given, or None."""
 
     @sparingly()
     def __init__(self, /, **values: Any) -> None:
@@ -143,7 +143,7 @@ class Table(BaseModel):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
-        """Combinations of keys that exclude or need each other, whatever their values: here the `alternatives`."""
+        """Yield problems of keys that exclude or need each other, for any values: here the `alternatives`."""
         if cls.least and not values:
             yield cls.least
         for keys, needed in cls.alternatives:

@@ -97,8 +97,8 @@ class Boundary(SideTable):
         return f"{called(kind)} boundary"
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
-        """With heat: a wall that says nothing of it is insulated, what enters has the reference temperature. With two
-        phases a vent that says nothing of them lets in the lighter one, phase 2 if both are as heavy.
+        """Heat: a wall without its keys is insulated, entering fluid has the reference temperature. Two phases: a vent
+        without a phase lets in the lighter one, phase 2 if both have the same density.
         """
         heat, phases, kind = tables.get("heat"), tables.get("two_phase"), self.kind
         if phases is not None and "phase" in kind.keys and not kind.enters and self.phase is None:
@@ -217,7 +217,7 @@ def _outflow_is_determined(boundaries: Boundaries, opened: tuple[Boundary, ...])
     """
     sides: dict[Key, Boundary] = {("boundaries", face): side for face, side in boundaries.sides.items()}
     sides |= dict(numbered(openings=opened))
-    leaving = [side for side in sides.values() if side.kind.permeable and not (side.kind.enters or side.kind.draws)]
+    leaving = [side for side in sides.values() if side.kind.permeable and not side.kind.fixes_velocity()]
     for key, side in sides.items():
         if not side.kind.balances:
             continue

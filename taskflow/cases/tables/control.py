@@ -43,7 +43,7 @@ class Steady(Table):
     def conflicts(cls, values: Mapping[str, Any]) -> Iterator[Problem]:
         every, over = values.get("every"), values.get("over")
         if isinstance(every, int | float) and isinstance(over, int | float) and every > over:
-            yield wrong("over", over, "it is looked at less often than that; give more, or a smaller time.steady.every")
+            yield wrong("over", over, "checks are farther apart; give more, or a smaller time.steady.every")
 
 
 def _steady(value: Any) -> Any:

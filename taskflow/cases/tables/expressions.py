@@ -29,7 +29,7 @@ _DEFINITION = re.compile(r"\s*([A-Za-z]\w*)\s*=(?!=)\s*(.*\S)\s*")
 
 
 def formula(value: object) -> str:
-    """The text of an expression, whose names are looked at where the fields are known."""
+    """The text of an expression. Its names are checked once the fields are known."""
     if not isinstance(value, str):
         raise BadInput('give an expression in quotes, as "-0.5 * (u - 1)"')
     return text(value)

@@ -30,7 +30,7 @@ OF_THE_GROUP = ("particle", *(f"velocity_{axis}" for axis in "xyz"))  # other na
 
 
 class ParticlesTable(RecordTable):
-    """Particles that are released at points or in a box, once or over and over again."""
+    """Particles that are released at points or in a box, once or repeatedly."""
 
     points: PointList = optional(
         "initial positions: a list of points, three numbers each", otherwise="this or `box` is required"

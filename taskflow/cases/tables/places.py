@@ -144,6 +144,6 @@ def scalars_exist(scalars: Scalars, openings: Sequence[PlacedSide]) -> Iterator[
             if name not in names:
                 known = f"give one of {', '.join(names)}" if names else "this case has no [[scalars]]; add one"
                 yield wrong((*key, "scalars", name), written(value), f"there is no such scalar; {known}")
-            elif opening.kind.permeable and not opening.kind.enters and "loss" not in opening.kind.keys:
+            elif opening.kind.permeable and not opening.kind.brings:
                 remedy = f"{called(opening.kind)} opening lets nothing in; omit it"
                 yield wrong((*key, "scalars", name), written(value), remedy)

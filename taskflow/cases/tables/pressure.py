@@ -111,7 +111,7 @@ class PressureTable(Table):
         return filled
 
     def completed(self, tables: Mapping[str, Any]) -> Self:
-        """With the tolerance that the precision of the machine allows, where iterations go to one."""
+        """Fill in the tolerance that the precision of the run allows, if iterations end at a tolerance."""
         if self.max_iterations is None or self.tolerance is not None:
             return self
         precision = tables["machine"].precision

@@ -23,7 +23,7 @@ TAKEN = (
     "carry_up", "carry_down", "through", "reach", "time", "grid", "statistics", "solid", "faces", "edges",
     "conductance_T", "warm_T", "push_T", "pencils", "cut_lines",
 )  # fmt: skip
-"""Names of what a model, a solver, a body or the store has, whatever the case and its blocks."""
+"""Names that a model, a solver, a body or the store uses in any case, on any blocks."""
 _SIDEWAYS = r"(?:b|body|blockage|push|friction)_[xyz]$|d[xyz](?:_f)?$"  # fields of bodies, and sizes of cells
 _NAME = re.compile(
     rf"(?!(?:[hxyz]|nu|level\d+|owner|mean|cov|was|leaks)_|{_SIDEWAYS})[A-Za-z][A-Za-z0-9_]*(?<!_new)(?<!_faces)(?<!_other)"

@@ -47,7 +47,7 @@ class Clock:
         as in `StepLimit`. A step that is not fixed is at most as long as `most`, what time.cfl allows a flow that
         accelerates.
 
-        `RunFailed` if the velocity is no longer finite, or demands steps too short to get anywhere.
+        `RunFailed` if the velocity is no longer finite, or demands steps that are too short to advance.
         """
         advection = float(advection)
         if not 0 <= advection < math.inf:
@@ -183,7 +183,7 @@ class Pause:
         return replace(self, deadline=time.perf_counter() + self.wall)
 
     def reached(self, tick: Tick) -> bool:
-        """Return whether the run pauses at a tick; all blocks come to the same."""
+        """Return True if the run pauses at a tick, the same on all blocks."""
         return tick.step >= self.step or tick.time >= self.time
 
     @property

@@ -1,4 +1,4 @@
-"""The judgement on a steady state, as every block comes to it: over a while, and not at one moment."""
+"""Detection of a steady state, identical on every block: over an interval, not at one moment."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ Measure = Callable[[Tick], Mapping[str, float]]  # the scalars of the monitor's 
 
 
 class StateWatch(ABC):
-    """The judgement on a steady state, on one block; all blocks come to the same, and all have to call it. After a look
-    `insane` is the number that is not finite, and `concern` a warning about the step.
+    """Detection of a steady state on one block, identical on all blocks. Collective. After a check `not_finite` names a
+    number that is not finite, and `concern` is a warning about the step.
     """
 
-    insane: str | None = None
+    not_finite: str | None = None
     concern: str | None = None
 
     @property
     def rates(self) -> dict[str, float]:
-        """The numbers of the last look that decide."""
+        """The numbers that decided at the last check."""
         return {}
 
     def begin(self, now: float) -> None:  # noqa: B027  there may be nothing to do
         """Begin an interval at the time `now`."""
 
     @abstractmethod
-    def go_on(self, state: Mapping[str, Any]) -> None:
+    def resume(self, state: Mapping[str, Any]) -> None:
         """Restart from the `state` of a checkpoint, whose fields are restored already."""
 
     @property
@@ -50,12 +50,12 @@ class StateWatch(ABC):
         """Return how the run ends here, if it is checked now: as "steady", or "stalled"."""
 
     def quiet(self, now: Tick) -> Quiet:
-        """Return steps and a time after `now` without a look."""
+        """Return the number of steps and the time after `now` without a check."""
         return Quiet(steps=0)
 
     @property
     def shortfall(self) -> str | None:
-        """Return what a run that ends now lacks of a steady state, if that has to be reported."""
+        """Return the distance of a run that ends now from a steady state, as text, if that has to be reported."""
         return None
 
 
@@ -74,17 +74,17 @@ class Criterion(ABC):
 
     @abstractmethod
     def watch(self, shard: Shard, measure: Measure) -> StateWatch:
-        """The judgement on a block, whose state `measure` measures as the log does."""
+        """Return the detection on a block, whose state `measure` measures as for the log."""
 
     @abstractmethod
     def rows(self) -> Iterator[Row]:
-        """Yield rows of `taskflow check`: when the run ends, and how that is judged."""
+        """Yield rows of `taskflow check`: when the run ends, and by which numbers."""
 
 
 @dataclass(frozen=True)
 class SteadyCriterion(Criterion):
-    """The criterion of a steady state: for the time `over`, by default `Steadiness.patience`, no rate reached
-    `rate`, whenever it was looked at (`every`). `fields` are the programs' own.
+    """A state is steady if no rate reached `rate` for the time `over`, by default `Steadiness.patience`, in checks at
+    the interval `every`. `fields` belong to the programs.
     """
 
     steadiness: Steadiness
@@ -120,11 +120,11 @@ class SteadyCriterion(Criterion):
 
 
 class SteadyWatch(StateWatch):
-    """The judgement on one block; all blocks come to the same.
+    """Detection on one block, identical on all blocks.
 
-    A while begins with a state that is kept. It lasts as long as nothing has departed from that state as fast as
-    `rate`, on average since then; otherwise a new one begins. The range of a quantity is the largest that it has had:
-    decaying flows become steady, too. Before anything has moved no interval is counted.
+    An interval begins with a reference state. It lasts until a quantity has departed from that state as fast as `rate`,
+    on average since then, and a new one begins. The range of a quantity is its largest so far: decaying flows become
+    steady, too. No interval is counted before the fluid has moved.
     """
 
     def __init__(self, criterion: SteadyCriterion, shard: Shard) -> None:
@@ -142,7 +142,7 @@ class SteadyWatch(StateWatch):
         self._shard.run(self._criterion.steadiness.keep)
         self._since = now
 
-    def go_on(self, state: Mapping[str, Any]) -> None:
+    def resume(self, state: Mapping[str, Any]) -> None:
         self._since, self._moved, self._ranges = state["since"], state["moved"], dict(state["ranges"])
 
     @property

@@ -120,8 +120,8 @@ class BoundaryCondition:
     """Fluid enters with values prescribed on the faces."""
     draws: ClassVar[bool] = False
     """Fluid leaves with a normal velocity prescribed on the faces."""
-    brings_phase: ClassVar[bool] = False
-    """With two phases, the phase of what enters is prescribed."""
+    brings: ClassVar[bool] = False
+    """What enters has prescribed values: temperature, scalars and, with two phases, the phase."""
     balances: ClassVar[bool] = False
     """Fluid leaves at a mean speed that balances the inflow."""
     fixes_pressure: ClassVar[bool] = False
@@ -138,6 +138,16 @@ class BoundaryCondition:
     """Its ghost values at the end of a stage are filled by `Opening.ghosts`."""
     in_bodies: ClassVar[type[BoundaryCondition] | None] = None
     """The condition in the faces of bodies. None: not available there."""
+
+    @classmethod
+    def fixes_velocity(cls) -> bool:
+        """Return True if the normal velocity is prescribed on the faces."""
+        return cls.enters or cls.draws
+
+    @classmethod
+    def turns(cls) -> bool:
+        """Return True if the direction of the flow decides, face by face, whether the prescribed values enter."""
+        return cls.brings and not cls.enters
 
     @classmethod
     def chosen(cls, table: Mapping[str, Any]) -> type[BoundaryCondition]:
@@ -234,8 +244,24 @@ class BoundaryCondition:
             yield mirrored(fields, values, factor, over=over, on=side.face)
 
     def temperature_mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
-        """Return the ghost temperature as a function of the value inside. Raises BadInput if none exists."""
-        return AS_INSIDE
+        """Return g = factor inside + value that solves T = temperature or, with T = (g + inside) / 2 on the wall,
+        diffusivity (g - inside) / spacing = heat_flux + heat_transfer (outside_temperature - T).
+
+        Raises BadInput for a heat flux into a fluid that conducts no heat.
+        """
+        if self.temperature is not None:
+            return Mirror(-1.0, 2 * self.temperature)
+        for name in ("heat_flux", "heat_transfer"):
+            if getattr(self, name) != 0 and diffusivity == 0:
+                raise BadInput(
+                    f"{side.place}: {name} = {getattr(self, name)} cannot enter a fluid that does not conduct"
+                    f" heat (heat.diffusivity = 0); give it a diffusivity, or set {name} = 0"
+                )
+        if self.heat_transfer == 0:
+            return Mirror(1.0, self.heat_flux * side.spacing / diffusivity if self.heat_flux else 0.0)
+        conductance, half = diffusivity / side.spacing, self.heat_transfer / 2
+        coming = self.heat_flux + self.heat_transfer * self.outside_temperature
+        return Mirror((conductance - half) / (conductance + half), coming / (conductance + half))
 
     def temperature_ghosts(self, T: str, side: BoxSide, diffusivity: float, ending: str) -> Iterator[Launch]:
         """Fill the ghost temperatures."""

@@ -20,6 +20,7 @@ class FarField(OpenSide):
     on_boxes = False
     flux: ClassVar[FluxKind | None] = "far"
     enters = True
+    brings = True
     fixes_pressure = True
 
     @classmethod

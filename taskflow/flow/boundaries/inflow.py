@@ -87,7 +87,7 @@ class Inflow(OpenSide):
     varies = frozenset(("time", "place"))
     flux: ClassVar[FluxKind | None] = "given"
     enters = True
-    brings_phase = True
+    brings = True
     filled = True
 
     @classmethod

@@ -12,6 +12,8 @@ def _usable(kind: type[BoundaryCondition]) -> None:
     require_dataclass(kind, BoundaryCondition, "boundary condition", "name")
     if kind.flux is not None and kind.flux not in FLUXES:
         raise TypeError(f"flux = {kind.flux!r} has to be None, {', '.join(map(repr, FLUXES))}")
+    if kind.enters and not kind.brings:
+        raise TypeError("enters = True has to come with brings = True: what enters has values")
 
 
 BOUNDARIES: Registry[type[BoundaryCondition]] = Registry("taskflow.boundaries", {

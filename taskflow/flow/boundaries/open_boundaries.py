@@ -121,7 +121,7 @@ class OpenBoundaries:
 
     @property
     def _inflows_first(self) -> list[tuple[BoxSide, BoundaryCondition]]:
-        return sorted(parts(self.boundaries, self.grid), key=lambda part: not (part[1].enters or part[1].draws))
+        return sorted(parts(self.boundaries, self.grid), key=lambda part: not part[1].fixes_velocity())
 
     def _stage(self, n: int) -> StageNames:
         return StageNames(self.scheme.names[n]["dt"], self.speeds[n], self.endings[n])

@@ -18,7 +18,7 @@ def open_sides(boundaries: Boundaries) -> list[str]:
 
 def entrances(boundaries: Boundaries) -> list[str]:
     """Return the faces at which the phase of what enters is prescribed, from x_min to z_max."""
-    return [face for face in FACES if any(of == face and side.brings_phase for of, side in all_conditions(boundaries))]
+    return [face for face in FACES if any(of == face and side.brings for of, side in all_conditions(boundaries))]
 
 
 def pressure_sides(boundaries: Boundaries) -> list[str]:

@@ -80,7 +80,7 @@ class Vent(OpenSide):
     varies = frozenset(("time",))
     fixes_pressure = True
     filled = True
-    brings_phase = True
+    brings = True
 
     pressure: float = 0.0
     loss: float = 0.0

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from taskflow.common.errors import BadInput
 from taskflow.flow.boundaries.boundary import AROUND, Mirror, mirror, mirror_timed, mirrored_timed, timed
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.collocated import REST, CellFields, Condition, beyond_velocity
@@ -100,26 +99,6 @@ class Wall(BoundaryCondition):
             supplied = replace(self, temperature=None, heat_flux=1.0, outside_temperature=0.0)
             return supplied.temperature_mirror(side, diffusivity), "heat"
         return self.temperature_mirror(side, diffusivity), None
-
-    def temperature_mirror(self, side: BoxSide, diffusivity: float) -> Mirror:
-        """Return g = factor inside + value that solves T = temperature or, with T = (g + inside) / 2 on the wall,
-        diffusivity (g - inside) / spacing = heat_flux + heat_transfer (outside_temperature - T).
-
-        Raises BadInput for a heat flux into a fluid that conducts no heat.
-        """
-        if self.temperature is not None:
-            return Mirror(-1.0, 2 * self.temperature)
-        for name in ("heat_flux", "heat_transfer"):
-            if getattr(self, name) != 0 and diffusivity == 0:
-                raise BadInput(
-                    f"{side.place}: {name} = {getattr(self, name)} cannot enter a fluid that does not conduct"
-                    f" heat (heat.diffusivity = 0); give it a diffusivity, or set {name} = 0"
-                )
-        if self.heat_transfer == 0:
-            return Mirror(1.0, self.heat_flux * side.spacing / diffusivity if self.heat_flux else 0.0)
-        conductance, half = diffusivity / side.spacing, self.heat_transfer / 2
-        coming = self.heat_flux + self.heat_transfer * self.outside_temperature
-        return Mirror((conductance - half) / (conductance + half), coming / (conductance + half))
 
     def prescribed(self, face: str, names: Collection[str]) -> tuple[str, ...]:
         along = tuple(name for name in "uvw" if name != "uvw"[frame(face)[0]])

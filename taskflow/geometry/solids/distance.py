@@ -61,7 +61,7 @@ class SurfaceDistance(Distance):
         turns, away = part.turns(points), np.sqrt(self._squares(part, points))
         if len(several := points[abs(turns) > 1]):
             at = ", ".join(f"{along:g}" for along in several[0])
-            raise BadInput(f"a surface intersects itself: ({at}) is in it twice; give overlapping parts separately")
+            raise BadInput(f"a surface intersects itself: ({at}) occurs twice in it; give overlapping parts separately")
         return np.where(turns != 0, away, -away)
 
     def _squares(self, part: ClosedSurface, points: np.ndarray) -> np.ndarray:

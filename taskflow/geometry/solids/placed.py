@@ -86,6 +86,9 @@ class Placed(Pointwise):
         images = ends[None] + np.array(self.shifts)[:, None]
         return triple(images.min(axis=(0, 1)).tolist()), triple(images.max(axis=(0, 1)).tolist())
 
+    def is_round(self, axis: int) -> bool:
+        return all(self.shape.is_round(n) for n in range(3))
+
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         inside = [self.shape.contains(*self._within(shift, x, y, z)) for shift in self.shifts]
         return np.asarray(np.any(np.broadcast_arrays(*inside), axis=0) if len(inside) > 1 else inside[0])

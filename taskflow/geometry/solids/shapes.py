@@ -16,6 +16,7 @@ Vector = tuple[float, float, float]
 Coordinates = tuple[np.ndarray, np.ndarray, np.ndarray]
 Range = tuple[np.ndarray, np.ndarray]  # the least and the largest value
 Steps = float | np.ndarray
+Measured = tuple[float, np.ndarray]  # volume and centre
 HALVINGS = 50
 
 
@@ -34,6 +35,18 @@ class Shape(Protocol):
 
         1 if the path does not end inside, 0 if it starts inside. Steps of all points have the same sign.
         """
+
+    def measured(self, low: np.ndarray, high: np.ndarray) -> Measured | None:
+        """Return the volume in the box between two corners, and its centre, or None if no formula applies."""
+        return None
+
+    def is_round(self, axis: int) -> bool:
+        """Return True if both ends along an axis are round, as of a ball, or of a cylinder across its axis."""
+        return False
+
+    def cut(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return along which axes the box between two corners cuts the bounding box."""
+        return np.asarray((self.bounds[0] < low) | (self.bounds[1] > high))
 
 
 @runtime_checkable
@@ -105,6 +118,10 @@ class Cuboid(Pointwise):
     def bounds(self) -> tuple[Vector, Vector]:
         return self.low, self.high
 
+    def measured(self, low: np.ndarray, high: np.ndarray) -> Measured:
+        first, last = np.maximum(self.low, low), np.minimum(self.high, high)
+        return float(np.maximum(last - first, 0.0).prod()), (first + last) / 2
+
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         in_x, in_y, in_z = (
             (low <= at) & (at < high) for at, low, high in zip((x, y, z), self.low, self.high, strict=True)
@@ -133,6 +150,12 @@ class Sphere(Pointwise):
     def bounds(self) -> tuple[Vector, Vector]:
         return triple(c - self.radius for c in self.centre), triple(c + self.radius for c in self.centre)
 
+    def measured(self, low: np.ndarray, high: np.ndarray) -> Measured | None:
+        return None if self.cut(low, high).any() else (4 / 3 * math.pi * self.radius**3, np.array(self.centre))
+
+    def is_round(self, axis: int) -> bool:
+        return True
+
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         dx, dy, dz = (at - c for at, c in zip((x, y, z), self.centre, strict=True))
         return dz**2 + dy**2 + dx**2 < self.radius**2
@@ -156,6 +179,15 @@ class Cylinder(Pointwise):
         reach = [self.length / 2 if axis == self.axis else self.radius for axis in range(3)]
         ends = [(c - r, c + r) for c, r in zip(self.centre, reach, strict=True)]
         return triple(low for low, _ in ends), triple(high for _, high in ends)
+
+    def measured(self, low: np.ndarray, high: np.ndarray) -> Measured | None:
+        """Return the volume and the centre, unless the box cuts the round sides."""
+        first, last = np.maximum(self.bounds[0], low), np.minimum(self.bounds[1], high)
+        whole = float(math.pi * self.radius**2 * max(last[self.axis] - first[self.axis], 0.0))
+        return None if np.delete(self.cut(low, high), self.axis).any() else (whole, (first + last) / 2)
+
+    def is_round(self, axis: int) -> bool:
+        return axis != self.axis
 
     def contains(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         away = [at - c for at, c in zip((x, y, z), self.centre, strict=True)]

@@ -16,7 +16,7 @@ from taskflow.common.caching import cached_property
 from taskflow.common.errors import BadInput
 from taskflow.common.files import fits
 from taskflow.geometry.solids.libraries import library, unreadable, user_file
-from taskflow.geometry.solids.shapes import Shape, Steps, Vector
+from taskflow.geometry.solids.shapes import Measured, Shape, Steps, Vector
 from taskflow.runtime.regions import triple
 
 MEMORY = {".stl": 14, ".obj": 30}  # memory over file size while reading: measured 9 to 13, and 17 to 30
@@ -105,6 +105,10 @@ class ClosedSurface(Shape):
         corners = self.triangles - middle
         volumes = (np.cross(corners[:, 0], corners[:, 1]) * corners[:, 2]).sum(axis=1) / 6
         return np.asarray(middle + (volumes @ corners.sum(axis=1)) / (4 * volumes.sum()))
+
+    def measured(self, low: np.ndarray, high: np.ndarray) -> Measured | None:
+        """Return the volume and the centre of a surface in one part that the box does not cut."""
+        return None if self.cut(low, high).any() or len(self.parts) > 1 else (abs(self.volume), self.centre)
 
     def entry(self, points: np.ndarray, axis: int, step: Steps) -> np.ndarray:
         """Return the fraction at which the path from each point first cuts a triangle."""
@@ -239,13 +243,13 @@ def _surface(file: IO[bytes], path: Path, scale: float, shift: Vector) -> Closed
         raise BadInput(f"{path}: has no triangles; give a surface that encloses a body")
     bad = np.argwhere(~np.isfinite(triangles).all(axis=(1, 2)) | (np.abs(triangles).max(axis=(1, 2)) > FARTHEST))
     if len(bad):
-        raise BadInput(f"{path}: triangle {bad[0][0] + 1} has a corner that is not finite, or far away; mend the file")
+        raise BadInput(f"{path}: triangle {bad[0][0] + 1} has a corner that is infinite or far away; correct the file")
     triangles = _joined(triangles)
     if len(edges := _unpaired(triangles)):
         at = ", ".join(f"{v:.6g}" for v in edges[0].mean(axis=0))
         raise BadInput(
             f"{path}: the surface is not closed: {len(edges)} edges belong to an odd number of triangles, the"
-            f" first at ({at}); mend it in the program that made it"
+            f" first at ({at}); repair it in the program that made it"
         )
     return ClosedSurface(scale * triangles + np.array(shift))
 

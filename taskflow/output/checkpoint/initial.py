@@ -82,7 +82,7 @@ def _evaluate(name: str, function: Function, z: np.ndarray, y: np.ndarray, x: np
         raise BadInput(f"initial field {name}: {error}") from error
     except Exception as error:
         raise BadInput(
-            f"{called} failed with {type(error).__name__}: {error}; it takes three arrays and returns one like them"
+            f"{called} failed with {type(error).__name__}: {error}; return an array of the shape of the three arguments"
         ) from error
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):

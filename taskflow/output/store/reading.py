@@ -88,7 +88,7 @@ def box_snapshots(directory: str | Path) -> xr.Dataset:
     """Return the snapshots of a run. Raises BadInput if they do not exist, or are on charts, which have groups."""
     ds = dataset(Path(directory) / STORE)
     if "x_c" not in ds:
-        raise BadInput(f"{directory}: the run is on charts, of which this is not available; taskflow plot draws them")
+        raise BadInput(f"{directory}: the run is on charts, for which this is not available; taskflow plot draws them")
     return ds
 
 

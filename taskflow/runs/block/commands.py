@@ -86,7 +86,7 @@ class FlowJob(RunStart):
         return Drive(RunLoop(self, shard, control)).advance(control, self.pause)
 
 
-def go_on(shard: Shard, control: Control, pause: Pause) -> Timeline | None:
+def advance(shard: Shard, control: Control, pause: Pause) -> Timeline | None:
     """Advance a paused run to another pause or its end; return the timeline. Raises as `FlowJob` does."""
     return Drive.of(control).advance(control, pause)
 

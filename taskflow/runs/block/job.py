@@ -148,8 +148,8 @@ class RunLoop(RunParts):
     def _judged(self, tick: Tick, before: Tick) -> Tick:
         """Return the tick, made the last one in a steady state."""
         ended = self.settling.look(before, tick) if self.settling else None
-        if self.settling is not None and self.settling.insane is not None:
-            why = self.sanity.failure(tick, f"the residual of {self.settling.insane} is not finite: ")
+        if self.settling is not None and self.settling.not_finite is not None:
+            why = self.sanity.failure(tick, f"the residual of {self.settling.not_finite} is not finite: ")
             kept = self.saving.last
             raise RunFailed(f"{why}; the last checkpoint is at step {kept}" if kept is not None else f"{why}")
         if self.settling is not None and self.settling.concern is not None:
@@ -195,7 +195,7 @@ class RunLoop(RunParts):
         numbers: dict[str, Any] = {}
         if tick.monitor or tick.checkpoint:  # a state that is not finite is no checkpoint
             numbers = self.measuring.take(tick, self.progress.seconds, self.stopped)
-            self.progress.warn(*self.checks.of_numbers(tick, numbers, self.measuring.insane(numbers)))
+            self.progress.warn(*self.checks.of_numbers(tick, numbers, self.measuring.not_finite(numbers)))
         elif tick.output:
             self.sanity.moves(tick)
         self.records.take(before, tick, self.stopped)

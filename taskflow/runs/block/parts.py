@@ -107,18 +107,18 @@ class RunParts:
         self.model.restarted(self.shard.roles, resumed.tick.step)
         restore(resumed.checkpoint, self.job.policy, self.shard)
         for cloud in self.particles.values():
-            cloud.go_on(resumed.checkpoint, resumed.tick.time)
+            cloud.resume(resumed.checkpoint, resumed.tick.time)
         if self.settling is not None and resumed.settling is not None:
-            self.settling.go_on(resumed.settling)
+            self.settling.resume(resumed.settling)
         elif self.settling is not None:
             self.settling.begin(resumed.tick.time)
         self.records.begin(resumed.tick.time, resumed.averages)
-        self.records.ranges.go_on(state.get("ranges"))
+        self.records.ranges.resume(state.get("ranges"))
         self.records.ranges.replaced(resumed.given)
         pace = self.stepping.pace
         pace.previous, pace.begins = state.get("pace"), state.get("begins", False)
         if "sanity" in state:
-            self.sanity.go_on(state["sanity"])
+            self.sanity.resume(state["sanity"])
         else:
             self.sanity.begin(self.shard.scalars.get("speed", 0.0))
         iterations = self.progress.iterations
@@ -135,7 +135,7 @@ class RunParts:
         return entering | self.settings.timed.begin(time)
 
     def save(self, tick: Tick, ended: str | None) -> None:
-        """Pass the state to be written, for a bitwise restart. `ended`: how. Raises RunFailed if it is insane."""
+        """Pass the state to be written, for a bitwise restart. `ended`: how. Raises RunFailed if it is implausible."""
         self.sanity.carries(tick)
         self.records.flush()
         planned, scalars = self.records.planned, self.shard.scalars.items()

@@ -46,7 +46,7 @@ class RangeWatch:
         if any(word in key for key in keys for word in ("temperature", "heat", "scalars")):
             self._given = NOTHING
 
-    def go_on(self, state: Mapping[str, Any] | None) -> None:
+    def resume(self, state: Mapping[str, Any] | None) -> None:
         """Resume from the state of a checkpoint, None from earlier builds."""
         if state is not None:
             self._first, self._seen = state["first"], {name: tuple(found) for name, found in state["seen"].items()}

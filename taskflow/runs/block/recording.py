@@ -62,7 +62,7 @@ class StateLog:
             self._unplanned = int(stopped is not None and not stopped.monitor)
         return numbers
 
-    def insane(self, numbers: Mapping[str, Any]) -> str | None:
+    def not_finite(self, numbers: Mapping[str, Any]) -> str | None:
         """Return the name of one of these numbers that has to be finite and is not, or None."""
         return next((name for name in self._measures.finite if not math.isfinite(numbers[name])), None)
 
@@ -121,7 +121,7 @@ class Records:
         """Start all averages at the time `now`, or resume them from the states in a checkpoint, by group."""
         for group, averaging in self._averaging.items():
             if group in averages:
-                averaging.go_on(averages[group])
+                averaging.resume(averages[group])
             else:
                 averaging.begin(now)
 

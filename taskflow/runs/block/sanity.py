@@ -1,6 +1,6 @@
 """Sanity of states, judged on every block, with the probable cause of a divergence, and all checks of a run.
 
-A state is insane if a number is not finite, or `SANE` times larger than the values explained by the case (see
+A state is implausible if a number is not finite, or `SANE` times larger than the values explained by the case (see
 `systems.base.scales`) and by the initial fields. The velocity is checked after every step, temperature and scalars
 before every checkpoint: a diverging run writes none.
 """
@@ -31,7 +31,7 @@ LEFT = 0.1  # share of the divergence that solves of a fixed number of iteration
 
 
 class Sanity:
-    """Judgement on one block, the same on all. With `given` values only non-finite numbers are insane."""
+    """Judgement on one block, the same on all. With `given` values only non-finite numbers are implausible."""
 
     def __init__(self, spec: BlockSpec, shard: Shard, diagnosis: Diagnosis, given: Sized = ()) -> None:
         self._given, self._spec, self._scales, self._shard, self._diagnosis = given, spec, spec.scales, shard, diagnosis
@@ -43,7 +43,7 @@ class Sanity:
         """Accept the present state, with this largest speed, as sane. Collective."""
         self._known = {SPEED: speed, **self._largest(tuple(self._scales.carried))}
 
-    def go_on(self, state: Mapping[str, float]) -> None:
+    def resume(self, state: Mapping[str, float]) -> None:
         """Resume from the `state` of a checkpoint."""
         self._known = dict(state)
 
@@ -61,7 +61,7 @@ class Sanity:
         self._least = -1.0
 
     def moves(self, tick: Tick) -> None:
-        """Raise RunFailed if the velocity is insane. Collective."""
+        """Raise RunFailed if the velocity is implausible. Collective."""
         if not _sane(self._spec.model.rate(self._shard.scalars), self._nearest * self._most_of(SPEED, tick.time)):
             raise self.failure(tick)
         if self._spec.closure and not math.isfinite(self._shard.scalars.get("eddy", 0.0)):
@@ -72,7 +72,7 @@ class Sanity:
         return self._nearest * self._most_of(SPEED, time) or math.inf
 
     def carries(self, tick: Tick) -> None:
-        """Raise RunFailed if the temperature or a scalar is insane. Collective."""
+        """Raise RunFailed if the temperature or a scalar is implausible. Collective."""
         largest = self._largest(tuple(self._scales.carried))
         if not all(_sane(most, self._most_of(role, tick.time)) for role, most in largest.items()):
             raise self.failure(tick)
@@ -191,20 +191,20 @@ class SanityChecks:
         fixed, bodies = spec.clock.limit.fixed, spec.particles is not None and spec.particles.carrying.bodies
         self._passing = fixed if bodies and not cautioned else None  # steps in which particles may pass several faces
 
-    def of_numbers(self, tick: Tick, numbers: Mapping[str, Any], insane: str | None) -> Iterator[str]:
-        """Raise RunFailed if numbers show divergence, or `insane` names one. Yield a warning if they suggest it."""
+    def of_numbers(self, tick: Tick, numbers: Mapping[str, Any], not_finite: str | None) -> Iterator[str]:
+        """Raise RunFailed if numbers show divergence, or `not_finite` names one. Yield a warning if they suggest it."""
         if tick.step == 0:
             self.sanity.begin(self._shard.scalars.get("speed", 0.0))
         self.sanity.moves(tick)
-        if insane is not None:
-            raise self.sanity.failure(tick, f"{insane} is {numbers[insane]}: ")
+        if not_finite is not None:
+            raise self.sanity.failure(tick, f"{not_finite} is {numbers[not_finite]}: ")
         self._diagnosis.note(numbers)
         if (warning := self.sanity.grows(tick, numbers.get("kinetic_energy", 0.0))) is not None:
             yield warning
 
     @property
     def limits(self) -> dict[str, float]:
-        """The limits of steps that need no look, for the clock on the device."""
+        """The limits within which steps need no check, for the clock on the device."""
         watch = self._diagnosis.watch
         return {**(watch.limits if watch else NOT_WATCHED), "shorter": self._waves.shorter}
 

@@ -56,7 +56,7 @@ class WaveWatch:
 
     @property
     def shorter(self) -> float:
-        """The ratio by which waves shorten steps that have to be looked at; infinite once the warning is given."""
+        """The ratio by which waves shorten steps above which steps are examined; infinite once the warning is given."""
         return math.inf if self._warned else SHORTER
 
     def skip(self) -> None:

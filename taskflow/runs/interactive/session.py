@@ -25,7 +25,7 @@ from taskflow.common.pool import ending
 from taskflow.output import LOG, RecordedArray
 from taskflow.output.log import Tail
 from taskflow.runs.attempt import Attempt, Outcome, Recovery, RunRequest
-from taskflow.runs.block.commands import end_run, go_on
+from taskflow.runs.block.commands import advance, end_run
 from taskflow.runs.block.profiling import Window
 from taskflow.runs.interactive.callbacks import Callback, Callbacks
 from taskflow.runs.notebook import shown_progress
@@ -156,11 +156,11 @@ class DrivenRun(RunRecords):
         target, self._halted, self._reason = Pause(step, end, seconds).started(), False, ""
         with self._call(call):
             while not (self._over or self._halted or target.reached(self._tick) or target.late):
-                self._done(self._do(partial(go_on, pause=self._callbacks.pause(target))))
+                self._done(self._do(partial(advance, pause=self._callbacks.pause(target))))
                 for callback in [] if self._over else self._callbacks.due(self._tick):
                     self._call_back(callback)
                 if self._tick.finished and not self._over:
-                    self._done(self._do(partial(go_on, pause=Pause())))
+                    self._done(self._do(partial(advance, pause=Pause())))
 
     def _do(self, job: Job) -> Outcome:
         """Run a job on the blocks. A second Ctrl-C ends the run immediately."""

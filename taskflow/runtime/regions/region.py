@@ -201,7 +201,7 @@ class Region:
         ):  # fmt: skip
             raise ValueError("a region on an atlas has its hull, its ghost layers and no periodic directions")
         if self.atlas is not None and (faces := [f.name for f in self.fields.values() if f.location != "c"]):
-            raise ValueError(f"{', '.join(faces)}: values on faces of cells do not go over turned seams; use centres")
+            raise ValueError(f"{', '.join(faces)}: values on faces of cells cannot cross turned seams; use centres")
 
     @cached_property
     def charts(self) -> tuple[Box, ...]:

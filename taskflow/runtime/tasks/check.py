@@ -129,7 +129,7 @@ def _check_reach(launch: Launch, name: str, privilege: Privilege, partition: Par
     region, stencil = partition.region, privilege.stencil
     if stencil.width >= ALL:
         raise BadInput(
-            f"{launch} reads {name!r} along whole lines; only a field that is declared Foreign can be so read"
+            f"{launch} reads {name!r} along whole lines; only fields declared Foreign can be read in this way"
         )
     if stencil.width > region.ghost:
         raise BadInput(

@@ -232,7 +232,7 @@ def _check_constants(where: str, constants: Mapping[str, Any]) -> None:
 
 def _check_source(made: Task) -> None:
     """Raise TypeError if the body writes a Read parameter, reads a Write parameter, reads beyond the
-    stencil, writes a neighbour, or never writes a Write parameter. A body whose source is not at hand is not
+    stencil, writes a neighbour, or never writes a Write parameter. A body without readable source is not
     looked at.
 
     Only obvious uses are examined: `p[...]` and `p[1, 0, 0]` of a parameter that is never rebound, and whether

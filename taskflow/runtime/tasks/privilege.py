@@ -112,7 +112,7 @@ class Privilege:
     def rows(self) -> Privilege:
         """Privilege of a private field in rows: `Read.private.rows * 16`. Raises TypeError for other fields."""
         if not self.unshared:
-            raise TypeError("only a private field is in rows or not: Read.private.rows")
+            raise TypeError("rows are an option of private fields: Read.private.rows")
         return replace(self, in_rows=True)
 
     @property

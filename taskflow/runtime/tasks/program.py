@@ -48,7 +48,7 @@ class Derive:
         """Return the new values. Raises BadInput if one is not among `names`."""
         values = {name: float(value) for name, value in self.function(scalars).items()}
         if others := values.keys() - self._names:
-            raise BadInput(f"derive: the function returned {min(others)}; it was to find {', '.join(self.names)}")
+            raise BadInput(f"derive: the function returned {min(others)}; it has to return {', '.join(self.names)}")
         return values
 
 

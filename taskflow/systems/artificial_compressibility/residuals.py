@@ -81,7 +81,7 @@ class ResidualWatch(StateWatch):
         self._convergence = Convergence(criterion.tolerance, criterion.accept, criterion.patience, weights)
         self._steady = False
 
-    def go_on(self, state: Mapping[str, Any]) -> None:
+    def resume(self, state: Mapping[str, Any]) -> None:
         convergence = self._convergence
         convergence.largest, convergence.norms = dict(state["largest"]), dict(state["norms"])
         convergence.history = [(look["step"], look["left"]) for look in state["looks"]]
@@ -105,7 +105,7 @@ class ResidualWatch(StateWatch):
         worst = self._worst
         return (
             f"the state is not steady after time.steps: the residual of {worst} has fallen to {self.rates[worst]:.2g}"
-            f" of its largest value, and {self._criterion.tolerance:g} was to be reached; give more"
+            f" of its largest value, and {self._criterion.tolerance:g} was required; give more"
             f" steps{self._criterion.advice(worst)}"
         )
 
@@ -119,9 +119,9 @@ class ResidualWatch(StateWatch):
         if now.step > FIRST and not now.finished and not criterion.every.due(before, now.step, now.time):
             return None
         norms = criterion.model.norms(self._measure(now))
-        self.insane = next((name for name, value in norms.items() if not math.isfinite(value)), None)
+        self.not_finite = next((name for name, value in norms.items() if not math.isfinite(value)), None)
         try:
-            if self.insane is not None or not self._convergence.note(now.step, norms):
+            if self.not_finite is not None or not self._convergence.note(now.step, norms):
                 return None
         except RunFailed as error:
             raise RunFailed(f"{error}{criterion.advice(self._worst)}") from None
@@ -158,7 +158,7 @@ class InnerWatch(StateWatch):
         self._criterion, self._shard = criterion, shard
         self._missed = 0  # steps in a row
 
-    def go_on(self, state: Mapping[str, Any]) -> None:
+    def resume(self, state: Mapping[str, Any]) -> None:
         self._missed = state["missed"]
 
     @property
@@ -174,10 +174,10 @@ class InnerWatch(StateWatch):
         if model.moves and scalars[TO_EXCEED] * MARGIN > model.numbers.compressibility:
             raise RunFailed(f"step {now.step}, time {now.time:g}: {self._too_small(scalars[TO_EXCEED])}")
         rest = left(real, model, scalars)
-        self.insane = next((name for name, times in rest.items() if not math.isfinite(times)), None)
+        self.not_finite = next((name for name, times in rest.items() if not math.isfinite(times)), None)
         worst = max(rest, key=lambda name: rest[name])
         self._missed = self._missed + 1 if rest[worst] > 1 else 0
-        if not self._missed or self.insane is not None:
+        if not self._missed or self.not_finite is not None:
             return None
         words = (
             f"step {now.step}, time {now.time:g}: after {model.look * scalars[LOOKS]:.0f} steps of pseudo-time the"

@@ -282,7 +282,7 @@ def _scalars_have_sides(charts: MultiBlockGrid, boundaries: ChartSides, scalars:
                 remedy = f"it is an opening; give {boundaries.place(name)}.scalars = {{ {scalar.name} = value }}"
                 yield wrong(where, side.written(), remedy)
             elif kind is not None and not (kind.kind.solid or kind.kind.enters):
-                yield wrong(where, side.written(), f"a side of the type {kind.type} takes no scalar; omit it")
+                yield wrong(where, side.written(), f"a side of type {kind.type} takes no scalar; omit it")
             elif kind is not None and side.flux is not None and not kind.kind.solid:
                 remedy = "a flux is given on walls; give the value that enters"
                 yield wrong((*where, "flux"), written(side.flux), remedy)

@@ -191,8 +191,8 @@ class FlowSystem(System):
     @cached_property
     def _profiles(self) -> dict[str, dict[str, SideProfile]]:
         case = self.sim.case
-        return {key: inflow_profiles(case, side, face) for key, face, _, side in case.conditions
-                if side.kind.enters or side.kind.draws}  # fmt: skip
+        given = ((key, face, side) for key, face, _, side in case.conditions if side.kind.fixes_velocity())
+        return {key: inflow_profiles(case, side, face) for key, face, side in given}
 
     @cached_property
     def inflows(self) -> Inflows:

@@ -112,9 +112,9 @@ def _numbers(case: Case, values: Iterable[Any]) -> Iterator[Any]:
 
 def _scalar(case: Case, scalar: PassiveScalar) -> Range:
     faces = scalar.boundaries.sides
-    values: list[Any] = [0.0 for name, side in _sides(case).items() if side.kind.enters and name not in faces]
-    opened = ((opening.scalars or {}, opening.kind.enters) for opening in case.openings)
-    values += [given.get(scalar.name, 0.0 if enters else None) for given, enters in opened]
+    values: list[Any] = [0.0 for name, side in _sides(case).items() if side.kind.brings and name not in faces]
+    opened = ((opening.scalars or {}, opening.kind.brings) for opening in case.openings)
+    values += [given.get(scalar.name, 0.0 if brings else None) for given, brings in opened]
     values += [face.value for face in faces.values()]
     pushes = [*(face.flux for face in faces.values()), scalar.source, *(source.rate for source in scalar.sources)]
     return _range(_numbers(case, values), _numbers(case, pushes))

@@ -24,7 +24,6 @@ from taskflow.flow.boundaries.box_side import SidePart, boxes_on
 from taskflow.flow.boundaries.collocated import REST
 from taskflow.flow.boundaries.condition import Boundaries
 from taskflow.flow.boundaries.openings import OpenedSides, SideOpening, parts
-from taskflow.flow.boundaries.vent import Vent
 from taskflow.flow.boundaries.wall import BodyWall, body_walls
 from taskflow.flow.boundaries.wall_supply import CellsAtFace, CellSupply, WallSupply
 from taskflow.flow.flow_model import FlowModel
@@ -179,11 +178,11 @@ def _passive(case: Case, scalar: PassiveScalar, grid: flow.StaggeredGrid, walls:
     for key, _, _, side in case.conditions:
         value, flux = given.get(key, (None, None))
         if value is None and flux is None and side.kind.permeable:
-            value = 0.0 if side.kind.enters or side.kind is Vent else None
+            value = 0.0 if side.kind.brings else None
         if value is None:
             faces[key] = flow.Flux(largest(flux, case), changes(flux))
         else:
-            kind = Entering if side.kind is Vent else flow.Fixed
+            kind = Entering if side.kind.turns() else flow.Fixed
             faces[key] = kind(largest(value, case), changes(value))
     quantity = replace(_quantity(case, scalar.name, scalar, grid), faces=faces)
     walled = [(side, face) for side, _ in walls if isinstance(face := faces[side.key], Mirrored)]

@@ -138,7 +138,7 @@ def _of_sides(case: Case) -> Iterator[TimedNumber]:
     if not isinstance(case.table("boundaries"), Boundaries):
         return
     for name, face, key, side in case.conditions:
-        if side.kind.enters or side.kind.draws:
+        if side.kind.fixes_velocity():
             continue
         across = "xyz".index(face[0])
         if isinstance(side.pressure, float | Timed) and side.pressure != 0:

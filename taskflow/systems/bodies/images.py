@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from taskflow.flow import StaggeredGrid
-from taskflow.geometry import Cylinder, Placed, Pose, Shape, Sphere, Vector, placed
+from taskflow.geometry import Pose, Shape, Vector, placed
 from taskflow.runtime.regions import triple
 
 STILL = Pose((0.0, 0.0, 0.0))
@@ -39,17 +39,10 @@ def shifts(shape: Shape, grid: StaggeredGrid, close: float = 0.0) -> tuple[Vecto
     along = []
     for axis, (low, high) in enumerate(zip(*shape.bounds, strict=True)):
         start, length, wide = grid.origin[axis], grid.lengths[axis], high - low
-        if not grid.periodic[axis] or not math.isfinite(wide) or (wide >= length and not is_round(shape, axis)):
+        if not grid.periodic[axis] or not math.isfinite(wide) or (wide >= length and not shape.is_round(axis)):
             along.append([0.0])
             continue
         low, high = low + close * length, high - close * length
         first, last = math.floor((start - high) / length) + 1, math.ceil((start - low) / length)
         along.append([n * length for n in range(first, last + 1)])
     return tuple(map(triple, product(*along)))
-
-
-def is_round(shape: Shape, axis: int) -> bool:
-    """Return True for a sphere, and for a cylinder across its axis."""
-    if isinstance(shape, Placed):
-        return isinstance(shape.shape, Sphere)
-    return isinstance(shape, Sphere) or (isinstance(shape, Cylinder) and axis != shape.axis)

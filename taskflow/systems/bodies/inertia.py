@@ -16,7 +16,7 @@ import numpy as np
 
 from taskflow.cases.formulas.motion import RigidMotion
 from taskflow.flow import StaggeredGrid
-from taskflow.geometry import Pose, Shape, corners, placed, volume_of
+from taskflow.geometry import Pose, Shape, corners, placed
 
 FINER = 8  # points per narrowest cell and direction
 PLANES = 1 << 22  # points in one go
@@ -56,7 +56,7 @@ class RigidMass:
             return WEIGHTLESS
         centre = first / volume
         moments = second - volume * np.outer(centre, centre)
-        known = volume_of(shapes[0], *_room(shapes[0], grid)) if len(shapes) == 1 else None
+        known = shapes[0].measured(*_room(shapes[0], grid)) if len(shapes) == 1 else None
         exact, middle = known or (volume, centre)
         return cls(exact, middle, exact / volume * moments)
 

@@ -20,7 +20,7 @@ from taskflow.geometry import Cuboid, Cylinder, Shape, Sphere
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box, hull, triple
 from taskflow.runtime.tasks import LookupTable, LookupTables
-from taskflow.systems.bodies.images import STILL, is_round
+from taskflow.systems.bodies.images import STILL
 from taskflow.systems.bodies.masks import Patch
 from taskflow.systems.bodies.moving import MovingBodies, MovingMasks
 
@@ -70,7 +70,7 @@ def _can_be_placed(shape: Shape, motion: RigidMotion | None, grid: StaggeredGrid
     for axis in (axis for axis in range(3) if grid.periodic[axis]):
         reach = math.hypot(*(half[n] for n in across)) if axis in across else half[axis]
         length = grid.lengths[axis]
-        if reach >= length / 2 and axis not in across and not is_round(shape, axis):
+        if reach >= length / 2 and axis not in across and not shape.is_round(axis):
             continue  # it is endless
         if reach > length / 2 - 2 * float(grid.widths(axis).max()):
             return False

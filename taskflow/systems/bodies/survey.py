@@ -45,8 +45,10 @@ class Survey:
     warnings: tuple[str, ...] = field(default=())
 
     def rows(self) -> Iterator[Row]:
-        yield Row("bodies", f"{self.all}; {self.fluid:.2%} of the domain is fluid")
-        rows = [Row("", f"{part.name}: {part}") for part in self.parts]
+        alone = [part.cells for part in self.parts] == [self.all.cells]
+        name = f"{self.parts[0].name}: " if alone else ""
+        yield Row("bodies", f"{name}{self.all}; {self.fluid:.2%} of the domain is fluid")
+        rows = [] if alone else [Row("", f"{part.name}: {part}") for part in self.parts]
         yield from (*rows[:LISTED], *details(rows[LISTED:]))
         yield from warning_rows(self.warnings)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from taskflow.flow import StaggeredGrid
-from taskflow.geometry import ClosedSurface, Pointwise, Shape, volume_of
+from taskflow.geometry import ClosedSurface, Pointwise, Shape
 from taskflow.runtime.regions import Box, hull
 from taskflow.systems.bodies.images import is_over
 from taskflow.systems.bodies.solids import Solids, pieces
@@ -27,7 +27,7 @@ def volumes(solids: Solids, alone: Sequence[Shape]) -> Volumes:
     """
     measured: dict[int, tuple[float, np.ndarray]] = {}
     for n in set(range(len(alone))).difference(_overlapping(solids)):
-        if (known := volume_of(alone[n], *_room(alone[n], solids.grid))) is not None:
+        if (known := alone[n].measured(*_room(alone[n], solids.grid))) is not None:
             measured[n] = known
     size, first = np.zeros(len(alone)), np.zeros((len(alone), 3))
     others = [n for n in range(len(alone)) if n not in measured]

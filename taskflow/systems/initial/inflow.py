@@ -180,7 +180,7 @@ class Inflows:
         if not pressure_sides(self.openings.boundaries) and abs(net) > rounding:
             when = f" at time {time:g}" if self.varies else ""
             raise BadInput(
-                f"{self._named(entering)}: {net:g} (volume per time) more enters than leaves{when}, and there is no way"
+                f"{self._named(entering)}: {net:g} (volume per time) more enters than leaves{when}, and no side lets it"
                 ' out; give a side type = "outflow"'
             )
         return 0.0, largest

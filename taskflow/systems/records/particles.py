@@ -60,7 +60,7 @@ class Cloud:
         """The name of their state in a checkpoint."""
         return f"{self._fields.name}.state"
 
-    def go_on(self, checkpoint: Checkpoint, time: float) -> None:
+    def resume(self, checkpoint: Checkpoint, time: float) -> None:
         """Set the particles of a checkpoint, at its time."""
         state = np.empty((1, 1, len(self._columns), self._fields.count))
         checkpoint.fill(self.role, state, Box.of((self._fields.count, 1, 1)))

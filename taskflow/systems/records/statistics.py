@@ -79,7 +79,7 @@ class AverageRecorder:
         self.since, self.samples = max(self._averages.start, now), 0
         self.until = self.since
 
-    def go_on(self, state: Mapping[str, Any]) -> None:
+    def resume(self, state: Mapping[str, Any]) -> None:
         """Resume from a checkpoint, after its fields are restored. Checkpoints of earlier builds imply the weight."""
         self.since, self.until, self.samples = state["since"], state["until"], state["samples"]
         self._weight, self._ahead = state.get("weight", self.until - self.since), state.get("ahead", 0.0)

@@ -155,7 +155,7 @@ def test_left_handed_charts_are_told_of_all_at_once():
 def test_a_cell_inside_out():
     first, second = parts()
     second[0, 2, 3, 1] += 0.7
-    refused([first, second], "chart 2, cell (2, 3, 2): volume -0.01, not > 0, as 4 of 120 are; mend the grid there")
+    refused([first, second], "chart 2, cell (2, 3, 2): volume -0.01, not > 0, as 4 of 120 are; correct the grid there")
 
 
 def test_a_vertex_that_is_no_number():

@@ -224,7 +224,7 @@ BAD = [
     ("c-grid", {"section": "naca001"}, 'section = "naca001": give "naca" and four digits, as "naca0012", or a file of'),
     ("c-grid", {"section": "naca00012"}, 'section = "naca00012": give "naca" and four digits'),
     ("c-grid", {"section": "naca0000"}, "a section without thickness; give the last two digits"),
-    ("c-grid", {"section": "naca2012"}, "camber and its place go together; give both of the first two digits, or 00"),
+    ("c-grid", {"section": "naca2012"}, "camber and its position go together; give both of the first two digits"),
     ("c-grid", {"section": 12}, "section = 12: give a text"),
     ("c-grid", {"section": "none.dat"}, "none.dat: file not found; give two numbers a line, x and y, from the"),
     ("c-grid", {"wake": 0.1}, "wake = 0.1: give at least 0.2491, for 8 cells as long as those at the trailing edge"),

@@ -196,5 +196,5 @@ def test_a_constant_field_is_never_exchanged_and_never_written():
 
 def test_fields_on_faces_do_not_go_over_seams():
     atlas, _ = turned((4, 4, 4), ((2,), (), ()), [Turn(), ROTATIONS[5]])
-    with pytest.raises(ValueError, match="u: values on faces of cells do not go over turned seams"):
+    with pytest.raises(ValueError, match="u: values on faces of cells cannot cross turned seams"):
         charted(atlas, [Field("u", location="fx")])

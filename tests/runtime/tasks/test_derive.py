@@ -111,7 +111,7 @@ def test_the_proof_knows_that_the_host_gives_them():
     [
         (3, ("a",), "a function"),
         (dict, (), "a tuple with the names"),
-        (lambda _: {"b": 1}, ("a",), "returned b; it was to find a"),
+        (lambda _: {"b": 1}, ("a",), "returned b; it has to return a"),
     ],
 )
 def test_what_derives_nothing_is_refused(function, names, words):

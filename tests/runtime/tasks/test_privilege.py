@@ -67,7 +67,7 @@ def test_what_is_no_stencil(stencil):
     (lambda: MAX.any, "only Read, Write, ReadWrite, Coloured and Swept take fields of any precision"),
     (lambda: Read[1].private, "a private field is Read, Write or ReadWrite in a point's own cell"),
     (lambda: Foreign.private, "a private field is Read, Write or ReadWrite in a point's own cell"),
-    (lambda: Read.rows, r"only a private field is in rows or not: Read.private.rows"),
+    (lambda: Read.rows, r"rows are an option of private fields: Read.private.rows"),
     (lambda: Read.private[1], "only Read, ReadWrite, Coloured and Foreign take a stencil"),
 ])  # fmt: skip
 def test_declarations_that_contradict_themselves(declare, message):

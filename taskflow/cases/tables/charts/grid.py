@@ -164,7 +164,7 @@ class BodyFittedGrid(Table):
 
 
 def _named(values: Mapping[str, Any]) -> str | None:
-    """The name of the shape; None for one that is no name, of which its key says that."""
+    """The name of the shape; None if it is not a name, which is reported for its key."""
     try:
         return text(PLAIN if values.get("shape") is None else values["shape"])
     except BadInput:

@@ -67,7 +67,7 @@ class ChartSide(SideTable, FormulaVector):
 
     @classmethod
     def filled(cls, values: dict[str, Any]) -> Mapping[str, Any]:
-        """Walls that say nothing of it stand still, and the pressure far away is 0."""
+        """Walls without a velocity are at rest, and the default pressure of a far field is 0."""
         kind = cls.offered(values)
         far = kind is not None and kind.flux == "far" and not present(values, "pressure")
         return {**super().filled(values), "pressure": 0.0} if far else super().filled(values)

@@ -61,8 +61,8 @@ class Convergence:
         worst = max(fallen, key=lambda name: fallen[name])
         raise RunFailed(
             f"step {step}: the residual of {worst} has fallen to {fallen[worst]:.2g} of its largest value, and by less"
-            f" than a tenth in {self.patience} steps; {self.tolerance:.2g} was to be reached. The flow may be unsteady:"
-            ' omit time.steady, or take what there is with method.stall = "accept"'
+            f" than a tenth in {self.patience} steps; {self.tolerance:.2g} was required. The flow may be unsteady:"
+            ' omit time.steady, or accept the present state with method.stall = "accept"'
         )
 
     def fallen(self) -> dict[str, float]:

@@ -43,7 +43,13 @@ SHORTER: Mapping[Reconstruction, Mapping[Marching, float]] = {
     "second": {"rk3": 1.0, "rk4": 0.6, "rk5": 1.2}, "first": {"rk4": 1.2},
 }  # fmt: skip
 """CFL numbers of less stable upwind fluxes: waves two cells long grow beyond 1.15, 0.70, 1.41, and 1.39."""
-UPWIND = {"third": eq.Scheme(), "second": eq.SecondScheme(), "first": eq.FirstScheme()}
+CHOICES: Mapping[Flux, tuple[str, ...]] = {"upwind": ("reconstruction", "limiter"), "central": ("damping",)}
+SCHEMES: Mapping[tuple[str, ...], eq.Scheme] = {
+    ("upwind", "third", "none"): eq.Scheme(), ("upwind", "third", "van-albada"): eq.LimitedScheme(),
+    ("upwind", "second", "none"): eq.SecondScheme(), ("upwind", "first", "none"): eq.FirstScheme(),
+    ("central", "jst"): eq.CentralScheme(), ("central", "pressure"): eq.PressureDampedScheme(),
+}  # fmt: skip
+"""By the flux and its options, `CHOICES`."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ class MethodOptions:
                 f'method.march = "euler": with reconstruction = "{self.reconstruction}" no step is stable; give'
                 ' "first", flux = "central", or another march'
             )
-        if self.limiter != "none" and (self.flux, self.reconstruction) != ("upwind", "third"):
+        if self.limiter != "none" and (self.flux, self.reconstruction, self.limiter) not in SCHEMES:
             raise BadInput(
                 f'method.limiter = "{self.limiter}": it limits reconstruction = "third" of flux = "upwind";'
                 " omit it"
@@ -88,9 +94,7 @@ class MethodOptions:
     @property
     def scheme(self) -> eq.Scheme:
         """The reconstruction of values on faces."""
-        if self.flux == "central":
-            return eq.PressureDampedScheme() if self.damping == "pressure" else eq.CentralScheme()
-        return eq.LimitedScheme() if self.limiter != "none" else UPWIND[self.reconstruction]
+        return SCHEMES[self.flux, *(getattr(self, name) for name in CHOICES[self.flux])]
 
     @property
     def stages(self) -> MultistageScheme:

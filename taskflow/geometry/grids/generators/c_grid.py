@@ -75,7 +75,7 @@ def four_digits(digits: str) -> Section:
     if not thickness:
         raise BadInput("a section without thickness; give the last two digits, in hundredths of the chord")
     if bool(camber) != bool(place):
-        raise BadInput("camber and its place go together; give both of the first two digits, or 00 for no camber")
+        raise BadInput("camber and its position go together; give both of the first two digits, or 00 for no camber")
     return _four_digits(camber, place, thickness), _four_digits(-camber, place, thickness)
 
 

@@ -81,7 +81,7 @@ def malformed(charts: Sequence[Chart]) -> Iterator[BadInput]:
     for number, chart in enumerate(charts, start=1):
         if not np.isfinite([chart.vertices.min(), chart.vertices.max()]).all():
             k, j, i = (np.argwhere(~np.isfinite(chart.vertices).all(axis=0))[0] + 1).tolist()
-            yield BadInput(f"chart {number}, vertex ({i}, {j}, {k}): not finite; mend the grid")
+            yield BadInput(f"chart {number}, vertex ({i}, {j}, {k}): not finite; correct the grid")
         elif collapsed := _collapsed(chart):
             yield BadInput(
                 f"chart {number}, {collapsed}: collapsed faces (poles) are not available in this version; make a grid"
@@ -110,7 +110,7 @@ def _negative(number: int, chart: Chart) -> Iterator[BadInput]:
         i, j, k = sizes.place
         yield BadInput(
             f"chart {number}, cell ({i + 1}, {j + 1}, {k + 1}): volume {sizes.least:.3g}, not > 0, as {sizes.negative}"
-            f" of {count} are; mend the grid there, or reverse an index of a chart that is left-handed"
+            f" of {count} are; correct the grid there, or reverse an index of a chart that is left-handed"
         )
 
 

@@ -252,7 +252,7 @@ class Gmres:
         return scalars["left"] <= scalars["forcing"] * scalars["begun"]
 
     def _enough(self, scalars: Scalars) -> bool:
-        """Return True if no vector is to follow. A vector takes one product, after the first FIRST d products."""
+        """Return True if no further vector follows. A vector takes one product, after the first FIRST d products."""
         step = scalars["depth"] if scalars["place"] >= FIRST else 1
         return self.solved(scalars) or scalars["taken"] + step > self.products
 
