@@ -148,7 +148,7 @@ def bubble_parts(results: Sequence[Result]) -> ReportTable:
 
 def bubble_tasks(results: Sequence[Result]) -> ReportTable:
     """Figure 5, task by task: those that take a hundredth of a step on one block."""
-    table = ReportTable("machine", "cells", "task", "part", order=lambda row: row[:2])
+    table = ReportTable("machine", "cells", "interface", "task", "part", order=lambda row: row[:3])
     for result, row in rows_of(results, "two-phase shares"):
         for task in row["tasks"] if row["blocks"] == 1 else ():
             if task["share"] >= SMALL:
@@ -159,7 +159,8 @@ def bubble_tasks(results: Sequence[Result]) -> ReportTable:
                     "bytes per cell": shown(task["bytes_per_cell"], form="{:.0f}".format),
                     "of copy": shown(of_copy(row, task), form=share),
                 }
-                table.put((where(result), times(row["cells"]), task["name"], task["part"]), columns, result)
+                labels = where(result), times(row["cells"]), interface(result), task["name"], task["part"]
+                table.put(labels, columns, result)
     return table
 
 
