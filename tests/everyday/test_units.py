@@ -167,7 +167,7 @@ file = "body.stl"
 {more}
 """)
     told = command("check", "-v", "case.toml")[1]
-    line = next((line for line in told.splitlines() if line.strip().startswith("body:")), None)
+    line = next((line for line in told.splitlines() if line.split()[:2] == ["bodies", "body:"]), None)
     assert line is not None, told
     return float(line.split("volume")[1].split(",")[0])
 

@@ -210,7 +210,7 @@ def narrow():
 @pytest.mark.parametrize(("launch", "message"), [
     (lambda p: beside("p", "c", over=p.region.cells), "which has memory for .*: let the field's partition reach there"),
     (lambda p: across("p", "c", over=p.region.cells), "'c' is of another region than 'p'.*declared Foreign"),
-    (lambda p: along("p", "q", over=p.region.cells), "along whole lines; only a field that is declared Foreign"),
+    (lambda p: along("p", "q", over=p.region.cells), "along whole lines; only fields declared Foreign"),
 ])  # fmt: skip
 def test_what_cannot_be_is_refused(launch, message):
     where = narrow()

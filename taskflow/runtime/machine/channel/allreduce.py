@@ -27,7 +27,7 @@ def partners(block: int, blocks: int) -> set[int]:
     return {(block + sign * d) % blocks for d in distances(blocks) for sign in (-1, 1)} - {block}
 
 
-class Within(Protocol):
+class ProcessFold(Protocol):
     """A fold of up to `most` numbers with the same bits, where all blocks share a process."""
 
     most: int
@@ -49,7 +49,7 @@ class BlockReducer:
         self._blocks = blocks
         self._rounds = [(number, distance) for number, distance in enumerate(distances(blocks))]
         self._calls = count()
-        self.within: Within | None = None
+        self.within: ProcessFold | None = None
 
     def __call__(self, values: np.ndarray, ops: str | Sequence[str], deadline: Deadline) -> np.ndarray:
         """Return the reduced vector. `ops`: "max", "min" or "sum", for all components or one each. Raises as

@@ -1,4 +1,4 @@
-"""What the blocks of a run share as threads of one process on cores: memory, and a watch over the waits of each."""
+"""Blocks of a run as threads of one process on cores: the memory they share, and a watch over the waits of each."""
 
 from __future__ import annotations
 
