@@ -49,7 +49,7 @@ class Item:
         The GPUs that `command` needs.
     here : str
         Our result. A number in braces is one of `values`: the `key` of the `row` of a result `file`, or of the `whole`
-        file, `times` a factor. With `paper` it is the ratio of that number to ours, with `of` that of another value.
+        file, `times` a factor. It is divided into the number `paper`, or into another value, `of`, if one is given.
     picture : str
         Its file, relative to the root.
     missing : str
@@ -129,7 +129,7 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a row; those of its tables, at any depth, as `TABLE.NAME`."""
+    """Return the entries of a row, and the entries of its tables, at any depth, as `TABLE.NAME`."""
     tables = {key: _flat(table) for key, table in row.items() if isinstance(table, dict)}
     return dict(row) | {f"{key}.{name}": value for key, table in tables.items() for name, value in table.items()}
 
