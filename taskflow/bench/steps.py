@@ -85,13 +85,18 @@ def costs(
         "bytes_per_cell": spent.nbytes / volume,
         "operations_per_cell": None if spent.operations is None else spent.operations / volume,
         "flops": None if spent.operations is None else spent.operations / row["seconds"],
-        "cells_per_dollar": priced(row, price)["cells_per_dollar"],
+        "cells_per_dollar": dollars(row, price),
         "messages": busiest.messages,
         "bytes": busiest.nbytes,
     }
 
 
-def priced(row: Mapping[str, Any], price: float | None) -> dict[str, Any]:
-    """Return a row with the cells that a dollar buys, by the rate of a device and the price of its hour, if known."""
+def dollars(row: Mapping[str, Any], price: float | None) -> float | None:
+    """Return the cells that a dollar buys, by the rate of a device and the price of its hour, if known."""
     rate = row["cells_per_second_per_block"] if "cells_per_second_per_block" in row else row["cells_per_second"]
-    return {**row, "cells_per_dollar": None if price is None else rate * HOUR / price}
+    return None if price is None else rate * HOUR / price
+
+
+def priced(row: Mapping[str, Any], price: float | None) -> dict[str, Any]:
+    """Return a row with `dollars`."""
+    return {**row, "cells_per_dollar": dollars(row, price)}

@@ -44,7 +44,7 @@ def present(
     try:
         result = {"benchmark": name, **measure()}
     except BadArgument as error:
-        refuse(error.called(f"--{error.parameter}", " "))
+        refuse(error.as_option())
     show(result)
     for path, write in files.items():
         with writing(path, "choose another file"):

@@ -88,6 +88,10 @@ class BadArgument(BadInput):
         remedy = self.remedy.replace("{parameter} = ", f"{name}{between}").replace("{parameter}", name)
         return visible(f"{name}{value}{f'{self.problem};' if self.problem else ':'} {remedy}")
 
+    def as_option(self) -> str:
+        """Return the message for users of a command, of which the parameter is an option."""
+        return self.called(f"--{self.parameter.replace('_', '-')}", " ")
+
 
 class RunFailed(TaskflowError):
     """A run that began and could not continue. Its written results stay readable."""

@@ -37,9 +37,7 @@ def as_keys() -> Iterator[None]:
     try:
         yield
     except BadArgument as error:
-        name = error.parameter
-        option = name in OPTIONS
-        text = error.called(f"--{name.replace('_', '-')}", " ") if option else error.called(f"machine.{name}")
-        raise BadInput(text) from error
+        option = error.parameter in OPTIONS
+        raise BadInput(error.as_option() if option else error.called(f"machine.{error.parameter}")) from error
     except SchedulerGone as error:
         raise RunFailed(f"{error}, a run with --resume, or resume=True") from error

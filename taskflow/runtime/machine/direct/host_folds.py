@@ -9,7 +9,7 @@ import numpy as np
 
 from taskflow.runtime.machine.device import Array
 from taskflow.runtime.machine.direct.host_meeting import HostWatch, Meeting
-from taskflow.runtime.machine.kernel.host_call import HostCall
+from taskflow.runtime.machine.kernel.host_call import CallSequence, HostCall
 from taskflow.runtime.tasks import IDENTITY, MOST_REDUCTIONS
 from taskflow.runtime.tasks.numbers import Operator
 
@@ -35,14 +35,15 @@ class HostFolds:
     def __init__(self, function: Any, meeting: Meeting, watch: HostWatch, place: tuple[int, int]) -> None:
         self._function, self._meeting, self._watch, self._place = function, meeting, watch, place
         self._values = np.zeros(NUMBERS)
-        self._calls: dict[tuple[str, ...], HostCall] = {}
+        self._calls: dict[tuple[str, ...], CallSequence] = {}
 
     def __call__(self, row: np.ndarray, operators: Sequence[str]) -> np.ndarray:
         """Return the numbers of all blocks, folded in their order. Collective."""
         key, values = tuple(operators), self._values[: row.size]
         if key not in self._calls:
             each = [values[n : n + 1] for n in range(row.size)]
-            self._calls[key] = self.call("host", each, key, "the numbers of all blocks", contributes=True)
+            call = self.call("host", each, key, "the numbers of all blocks", contributes=True)
+            self._calls[key] = CallSequence([call])  # made once: blocks fold after every step
         values[:] = row
         self._calls[key]()
         return values.copy()
