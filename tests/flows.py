@@ -87,7 +87,7 @@ def compute(
     `planned` is the kind of device that the case is set up for, by default the one it runs on.
     """
     setup = RunSetup(case, blocks, device=planned or (device.kind if device else "cpu"))
-    job = partial(_run, setup, after, garbage, clock or setup.clock)
+    job = partial(_run, setup, after, garbage, clock or setup.clock, setup.monitor)  # not made by each block
     shares = run_threads(setup.partition, job, device or cpu(threads), Mapper(overlap, staging=staging))
     bounds = setup.partition.region.bounds
     padded = {name: np.full(bounds.shape[::-1], np.nan) for name in setup.model.fields}
@@ -142,7 +142,8 @@ def flags(setup: RunSetup, box: Box | None = None) -> dict[str, np.ndarray]:
 
 
 def _run(
-    setup: RunSetup, after: Program | None, garbage: float | None, clock: Clock | Lengths, shard: Shard
+    setup: RunSetup, after: Program | None, garbage: float | None, clock: Clock | Lengths, monitor: Monitor,
+    shard: Shard,
 ) -> _Share:
     """The run loop of `runs.block.job` without output."""
     model = setup.model
@@ -164,8 +165,8 @@ def _run(
     tick, program = clock.start(), model.step if setup.particles else setup.step
     while True:
         if tick.monitor:
-            shard.run(setup.monitor)
-            history.append(_numbers(setup.monitor, shard, tick))
+            shard.run(monitor)
+            history.append(_numbers(monitor, shard, tick))
         if tick.finished:
             break
         rate = shard.scalars["rate"]

@@ -131,7 +131,7 @@ def test_a_wall_that_swings_has_its_velocity_in_time():
 
 
 def test_couette_flow_on_even_cells_is_exact(tmp_path):
-    even = {"shape": "box", "cells": [4, 8, 1], "lengths": [1.0, 1.0, 1.0], "periodic": ["x"]}
+    even = {"shape": "box", "cells": [4, 4, 1], "lengths": [1.0, 1.0, 1.0], "periodic": ["x"]}
     assert error_on_charts(charts(8, high=LID, grid=even), couette, tmp_path / "even") < 1e-9
 
 

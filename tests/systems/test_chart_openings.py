@@ -116,7 +116,7 @@ def test_what_enters_by_two_openings_leaves_by_a_third():
         assert through(flow, key)[2] == pytest.approx(entering, rel=0.2)
 
 
-@pytest.mark.parametrize("stretching", [[0, 0, 0], [0, 1.2, 0]])
+@pytest.mark.parametrize("stretching", [pytest.param([0, 0, 0], marks=pytest.mark.slow), [0, 1.2, 0]])
 def test_the_mean_temperature_of_openings(stretching):
     """It is given at an inflow, and on an outflow the mean of the cells at it, weighted by their faces."""
     case = room(LOW, OUT, grid__stretching=stretching)

@@ -427,6 +427,16 @@ def test_text_flags_and_processor_are_part_of_the_key(cache, tmp_path, monkeypat
     compile_host.library.cache_clear()
     run_smooth(smooth_task(tmp_path), cpu())
     assert len(list(cache.glob("*.so"))) == 4
+    monkeypatch.setenv(compile_host.LEVEL, "2")
+    compile_host.library.cache_clear()
+    run_smooth(smooth_task(tmp_path), cpu())
+    assert len(list(cache.glob("*.so"))) == 5
+
+
+def test_an_optimization_that_compilers_do_not_have_is_refused(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv(compile_host.LEVEL, "fast")
+    with pytest.raises(BadInput, match='TASKFLOW_OPTIMIZATION = "fast": give 0, 1, 2 or 3'):
+        run_smooth(smooth_task(tmp_path), cpu())
 
 
 def test_processes_that_compile_at_once_all_succeed(tmp_path):

@@ -35,7 +35,6 @@ from taskflow.runtime.machine.kernel.agreement import KernelError
 # are unused and disabled, because they prevent vector loops with square roots and selections.
 FLAGS = (
     "-std=c++17",
-    "-O3",
     "-ffp-contract=off",
     "-fno-math-errno",
     "-fno-trapping-math",
@@ -45,6 +44,7 @@ FLAGS = (
     "-x",
     "c++",
 )
+LEVEL = "TASKFLOW_OPTIMIZATION"  # variable of the environment: N of -ON, by default 3
 WANTED = ("-fopenmp", "-march=native")  # used if the compiler supports them
 SIMD = "-fopenmp-simd"  # vector loops without OpenMP's threads
 # No shorter vector loop for the remainder after each vector loop: with it GCC takes up to four times as long for large
@@ -97,11 +97,12 @@ def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
     """Return the loaded library of the text, compiled with `more` flags after the usual ones, or from the cache if any
     process has compiled it before.
 
-    Raises BadInput if no compiler or no safe cache is available, and KernelError if the compiler rejects the text.
+    Raises BadInput if no compiler or no safe cache is available, or if $TASKFLOW_OPTIMIZATION is invalid, and
+    KernelError if the compiler rejects the text.
     """
     with _lock:  # cached results
         chosen, folder, processor = compiler(), cache_folder(), _processor()
-    flags = (*FLAGS, *chosen.flags, *more)
+    flags = (*FLAGS, _optimization(), *chosen.flags, *more)
     identity = "\0".join((text, *chosen.command, chosen.version, *flags, processor))
     path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
     if ready := loaded(path):
@@ -115,6 +116,13 @@ def library(text: str, more: tuple[str, ...] = ()) -> ctypes.CDLL:
     except OSError as error:
         built = f"what {shlex.join(chosen.command)} has built from a kernel text does not load"
         raise KernelError(f"{path}: {built}: {error}") from error
+
+
+def _optimization() -> str:
+    level = os.environ.get(LEVEL) or "3"
+    if level not in ("0", "1", "2", "3"):
+        raise BadInput(f'{LEVEL} = "{level}": give 0, 1, 2 or 3, or unset it for 3')
+    return f"-O{level}"
 
 
 @cache
