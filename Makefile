@@ -47,9 +47,6 @@ validate: $(VENV)/installed
 # Tests begin hundreds of processes: none should have to compile the package again, whatever the environment says.
 test test-lowest test-all test-gpu test-emulated test-runtime coverage measured: export PYTHONDONTWRITEBYTECODE =
 
-# Compiling kernels takes a third of the time. `test-all` compiles them as users do; test_optimization.py compares bits.
-test test-lowest compiled: export TASKFLOW_OPTIMIZATION = 1
-
 # Two processes for a core, a file of tests to each: many tests wait, for clusters and for other processes.
 test: $(VENV)/installed-dev
 	$(MAKE) --no-print-directory --jobs=2 lint compiled
