@@ -1,0 +1,55 @@
+"""div(b grad p) - screen p: p = 0 on faces of bodies inside the domain."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+from scipy.sparse.linalg import spsolve
+
+from taskflow.common.errors import BadInput
+from taskflow.flow.poisson import ConjugateGradients, ConvergedJacobi, Multigrid, Operator
+from taskflow.flow.poisson.multigrid import Cycle, RedBlack, WeightedJacobi
+from tests.flow.coefficients import between, operator
+from tests.flow.poisson import WALLS, Domain, solve, tolerance
+
+MIXED = (("wall", "wall"), ("periodic", "periodic"), ("wall", "open"))
+
+
+def room(cells: tuple[int, int, int], faces=WALLS, width: int | None = None, spacing=(1.0, 1.0, 1.0)):
+    """A domain with a body, of whose high x face this many cells, or all, have p = 0: b and the screen."""
+    domain = Domain(cells, spacing, faces)
+    solid = np.zeros(cells[::-1], bool)
+    lo, hi = [n // 4 for n in cells], [-(-n // 2) for n in cells]
+    solid[lo[2] : hi[2], lo[1] : hi[1], lo[0] : hi[0]] = True
+    screen = np.zeros(solid.shape)
+    last = [hi[n] if width is None else lo[n] + width for n in range(3)]
+    screen[lo[2] : last[2], lo[1] : last[1], hi[0]] = 2 / spacing[0] ** 2
+    return domain, between(solid, faces), screen, solid
+
+
+def screened(domain: Domain) -> Operator:
+    return Operator(domain.grid, domain.outflow, variable=True, screened=True)
+
+
+def solvers(domain: Domain, relative: float = 1e-10):
+    some, few = tolerance(relative, 60), {"gathered": 64}
+    yield "multigrid", Multigrid(Cycle(screened(domain), before=2, after=2, **few), some)
+    yield "jacobi smoother", ConjugateGradients(Cycle(screened(domain), WeightedJacobi(), **few), some)
+    yield "cg", ConjugateGradients(Cycle(screened(domain), RedBlack(), **few), some)
+    yield "diagonal", ConjugateGradients.by_diagonal(screened(domain), tolerance(relative, 400))
+    yield "jacobi", ConvergedJacobi(screened(domain), tolerance(relative, 8000))
+
+
+@pytest.mark.parametrize("name", ["multigrid", "jacobi smoother", "cg", "diagonal", "jacobi"])
+@pytest.mark.parametrize(("cells", "faces"), [((8, 8, 8), WALLS), ((9, 7, 10), MIXED)])
+def test_the_solution_is_that_of_the_matrix(name, cells, faces):
+    domain, b, screen, solid = room(cells, faces)
+    rhs = np.random.default_rng(1).uniform(-1, 1, solid.shape)
+    rhs[solid] = 0
+    found = solve(domain, dict(solvers(domain))[name], rhs, b=b, screen=screen).p
+    matrix = operator(b, domain.spacing, faces) - sparse.diags(screen.ravel())
+    fluid = np.flatnonzero(~solid.ravel())
+    expected = spsolve(matrix.tocsc()[fluid][:, fluid], rhs.ravel()[fluid])
+    np.testing.assert_allclose(found.ravel()[fluid], expected, atol=1e-7 * abs(expected).max())
+    assert abs(expected.mean()) > 1e-3, "the mean is determined"
