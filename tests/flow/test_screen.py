@@ -38,7 +38,7 @@ def solvers(domain: Domain, relative: float = 1e-10):
     yield "jacobi smoother", ConjugateGradients(Cycle(screened(domain), WeightedJacobi(), **few), some)
     yield "cg", ConjugateGradients(Cycle(screened(domain), RedBlack(), **few), some)
     yield "diagonal", ConjugateGradients.by_diagonal(screened(domain), tolerance(relative, 400))
-    yield "jacobi", ConvergedJacobi(screened(domain), tolerance(relative, 8000))
+    yield "jacobi", ConvergedJacobi(screened(domain), tolerance(1e-6, 8000))
 
 
 @pytest.mark.parametrize("name", ["multigrid", "jacobi smoother", "cg", "diagonal", "jacobi"])
@@ -51,5 +51,39 @@ def test_the_solution_is_that_of_the_matrix(name, cells, faces):
     matrix = operator(b, domain.spacing, faces) - sparse.diags(screen.ravel())
     fluid = np.flatnonzero(~solid.ravel())
     expected = spsolve(matrix.tocsc()[fluid][:, fluid], rhs.ravel()[fluid])
-    np.testing.assert_allclose(found.ravel()[fluid], expected, atol=1e-7 * abs(expected).max())
+    near = 1e-4 if name == "jacobi" else 1e-7
+    np.testing.assert_allclose(found.ravel()[fluid], expected, atol=near * abs(expected).max())
     assert abs(expected.mean()) > 1e-3, "the mean is determined"
+
+
+def cycles(domain: Domain, b, screen: np.ndarray, **options) -> int:
+    """The cycles of multigrid that reduce a residual by 1e6."""
+    solver = Multigrid(Cycle(screened(domain), **options), tolerance(1e-6, 30))
+    rhs = np.random.default_rng(2).uniform(-1, 1, screen.shape)
+    return solver.taken(solve(domain, solver, rhs, b=b, screen=screen).scalars)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, None])
+@pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (2.0, 1.0, 1.0), (1.0, 2.0, 1.0)])
+def test_openings_of_all_sizes_cost_few_cycles(width, spacing):
+    domain, b, screen, solid = room((32, 24, 16), width=width, spacing=spacing)
+    assert cycles(domain, b, screen) <= 12
+
+
+@pytest.mark.parametrize("options", [{"gathered": 64}, {"gathered": 64, "redundant": 1 << 21}, {"single": True}])
+@pytest.mark.parametrize("cells", [(16, 16, 16), (18, 13, 10)])
+def test_bits_do_not_depend_on_blocks(options, cells):
+    domain, b, screen, solid = room(cells, MIXED)
+    rhs = np.random.default_rng(3).uniform(-1, 1, solid.shape)
+    found = []
+    for blocks in ((1, 1, 1), (2, 2, 1), (3, 1, 2)):
+        solver = Multigrid(Cycle(screened(domain), blocks=blocks, **options), tolerance(0, 3))
+        found.append(solve(domain, solver, rhs, b=b, screen=screen, blocks=blocks).p)
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+    assert abs(found[0]).max() > 0
+
+
+def test_a_screen_has_coefficients():
+    with pytest.raises(BadInput, match="operator: a screen is for variable coefficients; give variable = True"):
+        Operator(Domain((4, 4, 4)).grid, screened=True)
