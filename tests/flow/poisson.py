@@ -88,8 +88,8 @@ def on_blocks(
     screen: np.ndarray | None = None,
     overlap: Overlap = "none",
 ) -> Solved:
-    """What `job` makes of p, begun with 0, on each block; b on all faces across x, y and z, where it is variable, and the
-    screen in all cells.
+    """What `job` makes of p, begun with 0, on each block; b on all faces across x, y and z, where it is variable, and
+    a screen in all cells.
     """
     whole = np.zeros(domain.cells[::-1], real)
     start = np.zeros_like(whole) if p is None else p

@@ -50,7 +50,7 @@ def resist(
 
 
 def entering(side: BoxSide, value: float) -> Mirror:
-    """Return the ghost value of a quantity that enters. Cells of bodies hold the value itself, as of an inflow there."""
+    """Return the ghost value of a quantity that enters. Cells of bodies hold the value itself, as at inflows there."""
     return Mirror(0.0, value) if side.in_body else Mirror(-1.0, 2 * value)
 
 

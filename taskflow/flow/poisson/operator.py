@@ -1,7 +1,7 @@
 """Operator of the pressure equation as one value, so that solvers are written once for all kinds.
 
-Laplacian(p), div(b grad p) - screen p with coefficients, or Laplacian(p) around bodies whose flags close faces. The same
-tasks are compiled for each kind if that is faster.
+Laplacian(p), div(b grad p) - screen p with coefficients, or Laplacian(p) around bodies whose flags close faces. The
+same tasks are compiled for each kind if that is faster.
 
 Residuals are measured relative to the right-hand side, in the 2-norm. If p = 0 on no face, a solution exists only if
 the right-hand side sums to 0. Rounding leaves a sum, small compared with the terms of a divergence but not always
@@ -58,7 +58,7 @@ def residual_of(
     p: Foreign[1], rhs: Foreign, b: ON_FACES_ELSEWHERE | None, screen: Foreign | None, r: Write,
     *, residual: Reduce["sum"], mean: Scalar, mesh: Mesh,
 ) -> None:  # fmt: skip
-    """r = rhs - mean - div(b grad p) + screen p, or 0 in cells without an open face, and residual = sum over cells of r^2"""
+    """r = rhs - mean - div(b grad p) + screen p, or 0 in cells without an open face, and residual = sum of r^2"""
 
 
 @dataclass(frozen=True)

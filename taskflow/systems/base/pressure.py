@@ -158,7 +158,8 @@ def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box
 def _twice(case: Case, blocks: Triple, device: str) -> bool:
     """Return True if two sweeps are done in one pass over memory."""
     cells = triple(-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
-    return device == "gpu" and not released(case) and not held(case) and case.grid.stretching is None and blocking_pays(cells)
+    walled = not released(case) and not held(case)
+    return device == "gpu" and walled and case.grid.stretching is None and blocking_pays(cells)
 
 
 def sweeps(case: Case, chosen: SolverChoice | None = None) -> int | None:

@@ -64,7 +64,7 @@ class Transfer:
 def restrict_residual(
     p: Foreign[1], rhs: Foreign, b: ON_FACES_ELSEWHERE | None, screen: Foreign | None, coarse: Write, *, mesh: Mesh
 ) -> None:
-    """coarse = mean of rhs - div(b grad p) + screen p in the 2 x 2 x 2 fine cells of a coarse one, on the fine level `mesh`"""
+    """coarse = mean of rhs - div(b grad p) + screen p in the 2 x 2 x 2 cells of a coarse one, on the fine `mesh`"""
 
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
@@ -93,8 +93,8 @@ def narrow(b: Foreign[BESIDE_OVERLAPPED], coarse: ReadWrite, *, mesh: Mesh, tran
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
 def coarsen_screen(screen: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer) -> None:
-    """coarse = s g / (s + g), s the mean of the screen over a coarse cell, on the fine `mesh`, and g the screen of a face
-    of it with the distance between the centres of a fine and a coarse cell. s if the cell is as wide as a fine one.
+    """coarse = s g / (s + g), s the mean of the screen over a coarse cell, on the fine `mesh`, and g the screen of its
+    face by the distance between the centres of a fine and a coarse cell. s if the cell is as wide as a fine one.
     """
 
 
