@@ -85,9 +85,12 @@ def on_blocks(
     debug: bool = False,
     device: Device | Sequence[Device] | None = None,
     b: Sequence[np.ndarray] = (),
+    screen: np.ndarray | None = None,
     overlap: Overlap = "none",
 ) -> Solved:
-    """What `job` makes of p, begun with 0, on each block; b on all faces across x, y and z, where it is variable."""
+    """What `job` makes of p, begun with 0, on each block; b on all faces across x, y and z, where it is variable, and
+    a screen in all cells.
+    """
     whole = np.zeros(domain.cells[::-1], real)
     start = np.zeros_like(whole) if p is None else p
 
@@ -99,6 +102,8 @@ def on_blocks(
             values = nowhere_on_walls(inputs, axis, domain)
             faces = owned & Box.of(domain.cells).expand((0, 0, 0), triple(int(a == axis) for a in range(3)))
             shard.write({role: values[faces.slices((0, 0, 0))].astype(real)}, faces)
+        if screen is not None:
+            shard.write({"screen": screen[mine].astype(real)})
         told = job(shard)
         whole[mine] = shard.read("p")
         return told, dict(shard.scalars)
@@ -121,7 +126,8 @@ def one_cycle(cycle: Cycle) -> Callable[[Any], Any]:
 
     def program(f):
         yield cycle.operator.measure_rhs(f, centred=False)
-        over, fields, known = cycle.mesh.box, (f.p, f.rhs, None, cycle.residual), {"mean": "mean", "mesh": cycle.mesh}
+        over, known = cycle.mesh.box, {"mean": "mean", "mesh": cycle.mesh}
+        fields = f.p, f.rhs, None, None, cycle.residual
         yield residual_of(*fields, over=over, residual="old", **known)
         z = (yield from cycle.launches(f.scalar("norm"))).p
         single = cycle.single

@@ -141,8 +141,8 @@ def test_a_run_goes_on_to_the_bit(tmp_path):
 
 @pytest.mark.parametrize(("change", "line"), [
     ({"obstacle": "oven"}, 'openings[1].obstacle = "oven": no obstacle has this name; give one of stand'),
-    ({"type": "vent", "velocity": None},
-     'openings[1].type = "vent": in the face of a body it is missing, in this version; give "wall", "inflow" or "outf'),
+    ({"type": "slip", "velocity": None},
+     'openings[1].type = "slip": in the face of a body it is missing, in this version; give "wall", "inflow", "outf'),
     ({"velocity": [0.1, 0.5, 0]}, "fluid passes this face along y; give 0 as its other components"),
     ({"box": [[0.9, 0.7, 0], [1.0, 0.7, 1]]}, "it has the centre of no face of y_max of stand; enlarge it, or refine"),
     ({"scalars": {"smoke": "t"}}, "in the face of a body it is a number, in this version"),

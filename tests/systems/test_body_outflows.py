@@ -143,7 +143,6 @@ def test_a_run_goes_on_to_the_bit(tmp_path):
 
 
 @pytest.mark.parametrize(("openings", "line"), [
-    (({**DRAIN, "pressure": 0}, LOW), "in the face of a body no pressure is given, in this version; omit pressure"),
     (({**DRAIN, "temperature": 1.0}, LOW), "an outflow opening has none"),
     ((DRAIN,), "nothing enters that could leave; give an inflow"),
     (({**FAN, "velocity": [0.3, 0, 0]}, LOW), "an outflow leads into the body; give the x component the other sign"),

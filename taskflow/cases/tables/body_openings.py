@@ -31,7 +31,7 @@ class PlacedInBody(PlacedSide):
 
     obstacle: Text | None = optional(
         "the name of a `box` of [obstacles](#obstacles), in whose face it is, by default in all of it. An `inflow`"
-        " along the normal, whose temperature and scalars are numbers, an `outflow` without a pressure, or a `wall`",
+        " along the normal, an `outflow`, a `vent` or a `wall`. The temperature and scalars of what enters are numbers",
         otherwise="it is in a side of the domain",
     )
 
@@ -125,7 +125,9 @@ def _are_possible(openings: Openings) -> Iterator[Problem]:
             *names, last = [shown(name) for name in opening.kinds() if BOUNDARIES[name].chosen({}).in_bodies]
             remedy = f"in the face of a body it is missing, in this version; give {', '.join(names)} or {last}"
             if BOUNDARIES[opening.type].chosen({}).in_bodies:
-                remedy = "in the face of a body no pressure is given, in this version; omit pressure"
+                remedy = "in the face of a body it is missing, in this version; give a number or a function of t"
+                yield wrong((*key, "pressure"), opening.pressure, remedy)
+                continue
             yield wrong((*key, "type"), opening.type, remedy)
             continue
         for name in present(dict(opening), *BOUNDARIES[opening.type].keys - kind.keys):

@@ -43,10 +43,8 @@ PROJECTION = Supports(
         **FLOW.apart,
         **{("statistics.budget", f"forcing.on.{velocity}"): WORK for velocity in "uvw"},
         ("boundaries.wall.velocity.timed.placed", "turbulence"): "give numbers",
-        ("boundaries.outflow.pressure.nonzero", "obstacles"): "give 0",
-        ("boundaries.outflow.pressure.timed", "obstacles"): "give 0",
-        **{(f"{place}.pressure.{sort}", "obstacles"): "give 0" for place in ("openings", "boundaries.vent")
-           for sort in ("nonzero", "timed")},
+        **{(f"{place}.pressure.{sort}", "bodies.treatment.immersed"): 'give 0, or bodies.treatment = "flagged"'
+           for place in ("openings", "boundaries.outflow", "boundaries.vent") for sort in ("nonzero", "timed")},
         ("openings", "obstacles.motion"): None,
         ("openings.obstacle", "bodies.treatment.immersed"): 'give "flagged"',
         ("openings", "time.implicit"): None,

@@ -56,6 +56,11 @@ def impose(q: Write, *, value: Value) -> None:
 
 
 @task(kernel=KERNELS / "boundaries" / "boundary.cu")
+def add(q: ReadWrite, *, value: Value) -> None:
+    """q = q + value, on all cells of the launch."""
+
+
+@task(kernel=KERNELS / "boundaries" / "boundary.cu")
 def mirror(q: ReadWrite[INSIDE], *, on: Face, mirror: Mirror) -> None:
     """q[ghost] = factor q[inside] + value, over the layer of ghost cells at a face, or over the face itself."""
 

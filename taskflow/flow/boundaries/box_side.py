@@ -129,6 +129,13 @@ class BoxSide:
         return self.grid.beside(self.face)
 
     @property
+    def width(self) -> float:
+        """The width of the cells inside across the side."""
+        if self.in_body:
+            return self.grid.width(self.axis, self.plane - int(frame(self.face)[1]))
+        return self.grid.beside(self.face)
+
+    @property
     def count(self) -> float:
         """The area of its faces over the mean one."""
         if self.whole:

@@ -18,7 +18,7 @@ from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import Boundaries, BoundaryCondition, Velocity
 from taskflow.flow.boundaries.inflow import inflow_partitions
 from taskflow.flow.boundaries.opening import Coefficients, OpenSide, StageNames, State
-from taskflow.flow.boundaries.openings import of_both_kinds, parts
+from taskflow.flow.boundaries.openings import held_in_bodies, of_both_kinds, parts
 from taskflow.flow.boundaries.sides import pressure_sides
 from taskflow.flow.grid import Grid
 from taskflow.flow.poisson import Operator
@@ -102,6 +102,11 @@ class OpenBoundaries:
     def residual(self, f: Roles, measured: Callable[[Grid], Launch] | None = None) -> Iterator[Launch]:
         """Compute `norm` and `residual` of a pressure. `measured` makes the launch of the residual on a given grid."""
         faces = pressure_sides(self.boundaries)
+        if held_in_bodies(self.boundaries, self.grid):
+            screened = Operator(self.grid, tuple(faces), variable=True, screened=True)
+            yield screened.measure_rhs(f, centred=False)
+            yield screened.measure_residual(f)
+            return
         operator, mixed = Operator(self.grid, tuple(faces)), of_both_kinds(self.boundaries, self.grid)
         yield operator.measure_rhs(f, centred=operator.singular)
         if measured or mixed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from taskflow.flow.boundaries.boundary import AS_INSIDE, INSIDE, mirror
@@ -65,6 +65,11 @@ def opening(side: BoxSide) -> Opening:
     return Opening(1.0 if frame(side.face)[1] else -1.0, 1.0 / side.spacing, side.count)
 
 
+def pressed(side: BoxSide) -> Opening:
+    """Return the constants of a side with a pressure on its faces, half a cell from the cell inside."""
+    return replace(opening(side), inverse=1.0 / side.width)
+
+
 @dataclass(frozen=True)
 class StageNames:
     """Names of the scalars of a stage: its length `dt` and the `speed` of convective outflow. `ending` is the suffix of
@@ -101,8 +106,7 @@ class OpenSide(BoundaryCondition):
         """Correct the normal velocity by the projection, whose equation has the coefficients `b`, by default 1."""
         if self.fixes_pressure:
             q, on_faces = velocity[side.axis], b and b[side.axis]
-            about = opening(side)
-            yield correct_outlet(q, p, on_faces, over=side.faces, on=side.face, dt=dt, opening=about)
+            yield correct_outlet(q, p, on_faces, over=side.faces, on=side.face, dt=dt, opening=pressed(side))
 
     def begin_ghosts(self, state: State, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
         """Fill the ghost values of a `filled` side at the start."""

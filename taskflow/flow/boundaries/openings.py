@@ -42,9 +42,15 @@ def openings(boundaries: Boundaries) -> tuple[SideOpening, ...]:
     return boundaries.openings if isinstance(boundaries, OpenedSides) else ()
 
 
-def all_conditions(boundaries: Boundaries) -> list[tuple[str, BoundaryCondition]]:
+def all_conditions(boundaries: Boundaries, *, in_bodies: bool = True) -> list[tuple[str, BoundaryCondition]]:
     """Return the face and the condition of each side and of each opening."""
-    return [*boundaries.items(), *((opening.face, opening.condition) for opening in openings(boundaries))]
+    opened = (opening for opening in openings(boundaries) if in_bodies or opening.part.plane is None)
+    return [*boundaries.items(), *((opening.face, opening.condition) for opening in opened)]
+
+
+def held_in_bodies(boundaries: Boundaries, grid: Grid) -> list[BoxSide]:
+    """Return the openings in faces of bodies on which the pressure is prescribed."""
+    return [side for side, condition in parts(boundaries, grid) if side.in_body and condition.fixes_pressure]
 
 
 def parts(boundaries: Boundaries, grid: Grid) -> list[tuple[BoxSide, BoundaryCondition]]:

@@ -41,6 +41,7 @@ from taskflow.flow.boundaries.opening import (
     convect,
     extrapolate,
     opening,
+    pressed,
     push_outlet,
 )
 from taskflow.flow.grid import Grid
@@ -253,8 +254,11 @@ class PressureOutflow(Outflow):
         new, old = f[NEW[side.axis]], f[VELOCITY[side.axis]]
         yield extrapolate(new, old, over=side.faces, on=side.face)
         if self.timed:
-            pressure, about = timed(side.key, "p", stage.timed), opening(side)
+            pressure, about = timed(side.key, "p", stage.timed), pressed(side)
             yield push_outlet(new, over=side.faces, dt=stage.dt, pressure=pressure, opening=about)
+
+
+PressureOutflow.in_bodies = PressureOutflow
 
 
 @dataclass(frozen=True)

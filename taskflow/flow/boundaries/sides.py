@@ -23,7 +23,7 @@ def entrances(boundaries: Boundaries) -> list[str]:
 
 def pressure_sides(boundaries: Boundaries) -> list[str]:
     """Return the faces on which p = 0 in the pressure equation, at least in part, from x_min to z_max."""
-    sides = all_conditions(boundaries)
+    sides = all_conditions(boundaries, in_bodies=False)
     return [face for face in FACES if any(of == face and side.fixes_pressure for of, side in sides)]
 
 

@@ -20,11 +20,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from taskflow.flow.boundaries.boundary import AROUND, AS_INSIDE, INSIDE, Mirror, mirror, timed
+from taskflow.flow.boundaries.boundary import AS_INSIDE, INSIDE, Mirror, mirror, timed
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import GivenValues, Velocity
 from taskflow.flow.boundaries.inflow import ON_FACE
-from taskflow.flow.boundaries.opening import Opening, OpenSide, StageNames, State, extrapolate, opening, push_outlet
+from taskflow.flow.boundaries.opening import Opening, OpenSide, StageNames, State, extrapolate, pressed, push_outlet
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.tasks import Face, Launch, Read, ReadWrite, Roles, Scalar, facing, task
 
@@ -47,6 +47,11 @@ def resist(
     """q_new = q_new - (q_new + back) d / (1 + d), d = dt k |q| / spacing, back = sign dt p / (spacing / 2), over the
     faces of a side, q being the normal velocity. k = loss where fluid leaves, 1 + loss where it enters.
     """
+
+
+def entering(side: BoxSide, value: float) -> Mirror:
+    """Return the ghost value of a quantity that enters. Cells of bodies hold the value itself, as at inflows there."""
+    return Mirror(0.0, value) if side.in_body else Mirror(-1.0, 2 * value)
 
 
 @task(kernel=VENT)
@@ -111,10 +116,10 @@ class Vent(OpenSide):
         yield extrapolate(new, old, over=side.faces, on=side.face)
         if self.timed:
             pressure = timed(side.key, "p", stage.timed)
-            yield push_outlet(new, over=side.faces, dt=stage.dt, pressure=pressure, opening=opening(side))
+            yield push_outlet(new, over=side.faces, dt=stage.dt, pressure=pressure, opening=pressed(side))
 
     def resist(self, f: Roles, side: BoxSide, stage: StageNames) -> Iterator[Launch]:
-        new, old, about = f[NEW[side.axis]], f[NOW[side.axis]], opening(side)
+        new, old, about = f[NEW[side.axis]], f[NOW[side.axis]], pressed(side)
         loss = Loss(self.loss)
         yield resist(new, old, f.p, over=side.faces, on=side.face, dt=stage.dt, opening=about, loss=loss)
 
@@ -136,7 +141,7 @@ class Vent(OpenSide):
     def quantity_ghosts(self, field: str, name: str, normal: str, side: BoxSide, ending: str) -> Iterator[Launch]:
         """Fill ghost temperatures, with the normal velocity in a field."""
         number = timed(side.key, name, ending) if self.warming else None
-        value = AROUND if self.warming else Mirror(-1.0, 2 * self.outside_temperature)
+        value = entering(side, 1.0 if self.warming else self.outside_temperature)
         yield enter(field, normal, over=side.ghosts, on=side.face, number=number, mirror=value)
 
     def share_ghosts(self, share: str, velocity: Velocity, side: BoxSide) -> Iterator[Launch]:
@@ -151,3 +156,6 @@ class Vent(OpenSide):
     def _share(self) -> float:
         assert self.share is not None, "two phases give the phase"
         return self.share
+
+
+Vent.in_bodies = Vent

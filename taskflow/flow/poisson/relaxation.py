@@ -42,9 +42,11 @@ def jacobi_twice_half(
 
 @task(kernel=KERNELS / "poisson" / "smoothing.cu")
 def relax(
-    p: Read[1], rhs: Read, b: ON_FACES | None, p_new: Write, *, mesh: Mesh, weight: float, colour: int | None
-) -> None:
-    """p_new = p + weight (div(b grad p) - rhs) / d, d the diagonal of -div(b grad) in the cell, b = 1 if absent.
+    p: Read[1], rhs: Read, b: ON_FACES | None, screen: Read | None, p_new: Write,
+    *, mesh: Mesh, weight: float, colour: int | None,
+) -> None:  # fmt: skip
+    """p_new = p + weight (div(b grad p) - screen p - rhs) / d, d the diagonal of -div(b grad) + screen in the cell.
+    b = 1 and screen = 0 if absent.
 
     With a colour, only cells of even (0) or odd (1) i + j + k are relaxed. Along a periodic direction with an odd
     number of cells, the two layers at the seam have the same colour, and each uses the old values of the other. p is
@@ -54,7 +56,7 @@ def relax(
 
 @task(kernel=KERNELS / "poisson" / "smoothing.cu")
 def smooth_from_zero(
-    rhs: Read, b: ON_FACES | None, p: Write, *, mesh: Mesh, weight: float, colour: int | None
+    rhs: Read, b: ON_FACES | None, screen: Read | None, p: Write, *, mesh: Mesh, weight: float, colour: int | None
 ) -> None:
     """p = `relax` of 0"""
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from taskflow.flow.boundaries.boundary import Mirror, mirror, mirror_timed
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import Velocity
-from taskflow.flow.boundaries.vent import enter
+from taskflow.flow.boundaries.vent import enter, entering
 from taskflow.flow.boundaries.wall_supply import CellsAtFace, WallSupply
 from taskflow.runtime.tasks import Launch
 
@@ -94,7 +94,7 @@ class Entering(ScalarCondition):
 
     def ghosts(self, name: str, velocity: Velocity, side: BoxSide, diffusivity: float, timed: str) -> Launch:
         where: dict[str, Any] = {"over": side.ghosts, "on": side.face, "number": timed if self.timed else None}
-        return enter(name, velocity[side.axis], **where, mirror=Mirror(-1.0, 2 * self.factor))
+        return enter(name, velocity[side.axis], **where, mirror=entering(side, self.factor))
 
 
 Faces = Mapping[str, ScalarCondition]  # by the key of a side: x_min to z_max, and of openings

@@ -68,11 +68,17 @@ def choice(case: Case) -> SolverChoice:
 
 def released(case: Case) -> tuple[str, ...]:
     """Return the faces on which p = 0. The others are walls for the pressure, or periodic."""
-    found = {face for _, face, _, side in case.conditions if side.kind.fixes_pressure}
-    inside = [table for table in case.openings if table.obstacle is None]
-    whole = {table.side: table.kind for table in inside if table.covers(case.staggered).all()}
+    in_sides = [table for table in case.openings if table.obstacle is None]
+    found = {face for face in case.boundaries.sides if case.boundary(face).kind.fixes_pressure}
+    found |= {table.side for table in in_sides if table.kind.fixes_pressure}
+    whole = {table.side: table.kind for table in in_sides if table.covers(case.staggered).all()}
     closed = {face for face, kind in whole.items() if not kind.fixes_pressure}
     return tuple(face for face in case.boundaries.sides if face in found - closed)
+
+
+def held(case: Case) -> bool:
+    """Return True if p = 0 on a face of a body."""
+    return any(table.obstacle is not None and table.kind.fixes_pressure for table in case.openings)
 
 
 def mixed(case: Case) -> dict[str, str]:
@@ -87,8 +93,8 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
         return direct(case, grid, blocks)
     if name == "jacobi":
         return _jacobi(case, grid, _tolerance(case), _twice(case, blocks, device), near)
-    parted = tuple(mixed(case))
-    operator = Operator(grid, released(case), variable=bool(case.obstacles or parted), openings=parted)
+    parted, variable = tuple(mixed(case)), bool(case.obstacles or mixed(case))
+    operator = Operator(grid, released(case), variable=variable, openings=parted, screened=held(case))
     return iterative(name, case, operator, blocks, device)
 
 
@@ -139,10 +145,11 @@ def multigrid(case: Case, operator: Operator, blocks: Triple, device: str) -> So
 def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box | None) -> Solver:
     """Return a Jacobi solver. Near bodies its sweeps read flags, or coefficients if p = 0 on a face as well."""
     faces = released(case)
-    if near is not None and not faces:
+    if near is not None and not faces and not held(case):
         operator = Operator(grid, near=near)
     else:
-        operator = Operator(grid, faces, variable=near is not None or bool(mixed(case)))
+        variable = near is not None or bool(mixed(case))
+        operator = Operator(grid, faces, variable=variable, screened=held(case))
     if case.pressure.tolerance is not None:
         return ConvergedJacobi(operator, tolerance, twice)
     return Jacobi(operator, tolerance.most, twice)
@@ -151,7 +158,8 @@ def _jacobi(case: Case, grid: Grid, tolerance: Tolerance, twice: bool, near: Box
 def _twice(case: Case, blocks: Triple, device: str) -> bool:
     """Return True if two sweeps are done in one pass over memory."""
     cells = triple(-(-n // count) for n, count in zip(case.grid.cells, blocks, strict=True))
-    return device == "gpu" and not released(case) and case.grid.stretching is None and blocking_pays(cells)
+    walled = not released(case) and not held(case)
+    return device == "gpu" and walled and case.grid.stretching is None and blocking_pays(cells)
 
 
 def sweeps(case: Case, chosen: SolverChoice | None = None) -> int | None:

@@ -29,7 +29,7 @@ def openings_of(case: Case, grid: StaggeredGrid) -> dict[str, BodyOpening]:
 
 def _entering(case: Case, table: OpeningTable) -> dict[str, float]:
     """Return the values of what enters through an opening, by field."""
-    if not table.kind.enters:
+    if not table.kind.brings:
         return {}
     given = [("T", table.temperature)] if case.heat else []
     given += [(scalar.name, table.released.get(scalar.name, 0.0)) for scalar in case.scalars]

@@ -18,8 +18,7 @@ from taskflow.flow import StaggeredGrid
 from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.inflow import values
 from taskflow.flow.boundaries.open_boundaries import OpenBoundaries
-from taskflow.flow.boundaries.openings import openings, parts
-from taskflow.flow.boundaries.sides import pressure_sides
+from taskflow.flow.boundaries.openings import all_conditions, openings, parts
 from taskflow.flow.model import VELOCITY
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.regions import Box
@@ -177,7 +176,8 @@ class Inflows:
                 mean = net / (self.grid.area(side.axis) * side.count)
                 return mean, max(largest, abs(mean))
         rounding = ROUNDING * float(np.finfo(self.dtype).eps) * gross
-        if not pressure_sides(self.openings.boundaries) and abs(net) > rounding:
+        held = any(side.fixes_pressure for _, side in all_conditions(self.openings.boundaries))
+        if not held and abs(net) > rounding:
             when = f" at time {time:g}" if self.varies else ""
             raise BadInput(
                 f"{self._named(entering)}: {net:g} (volume per time) more enters than leaves{when}, and no side lets it"

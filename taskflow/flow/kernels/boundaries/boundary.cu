@@ -7,6 +7,11 @@ TASK impose(Range range, Out q, Value value) {
   for_cells(range, CELL(c) { q[c] = value.value; });
 }
 
+// q = q + value on every cell of the range
+TASK add(Range range, InOut q, Value value) {
+  for_cells(range, CELL(c) { q[c] += value.value; });
+}
+
 // q[ghost] = factor q[inside] + value
 TASK mirror(Range range, InOut q, Mirror mirror) {
   FRAME(range)

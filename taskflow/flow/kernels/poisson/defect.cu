@@ -22,7 +22,7 @@ FN void left_over(const Range& range, Foreign p, Foreign rhs, Out r, Partial res
   }, p, rhs);
 }
 
-TASK residual_of(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out r, Partial residual,
+TASK residual_of(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z) OPTIONAL(screen), Out r, Partial residual,
                  In64 mean, Mesh mesh) {
-  left_over(range, p, rhs, r, residual, mean, faces(b_x, b_y, b_z, mesh));
+  left_over(range, p, rhs, r, residual, mean, faces(b_x, b_y, b_z, screen, mesh));
 }

@@ -7,11 +7,20 @@ struct Faces : Mesh {
   const real *y, *z;
 };
 
+// div(b grad p) - screen p, with the same strides
+struct Screened : Faces {
+  const real* screen;
+};
+
 // The operator of a launch: with coefficients of another region, of its own region, or without
-FN Faces faces(const Foreign& x, const Foreign& y, const Foreign& z, const Mesh& m) { return {m, x, y.field, z.field}; }
-FN Faces faces(const Range& r, In x, In y, In z, const Mesh& m) { return {m, {x, r.y, r.z}, y, z}; }
-FN Mesh faces(None, None, None, Mesh m) { return m; }
-FN Mesh faces(Range, None, None, None, Mesh m) { return m; }
+FN Faces faces(const Foreign& x, const Foreign& y, const Foreign& z, None, const Mesh& m) { return {m, x, y.field, z.field}; }
+FN Faces faces(const Range& r, In x, In y, In z, None, const Mesh& m) { return {m, {x, r.y, r.z}, y, z}; }
+FN Screened faces(const Foreign& x, const Foreign& y, const Foreign& z, const Foreign& screen, const Mesh& m) {
+  return {faces(x, y, z, None{}, m), screen.field};
+}
+FN Screened faces(const Range& r, In x, In y, In z, In screen, const Mesh& m) { return {faces(r, x, y, z, None{}, m), screen}; }
+FN Mesh faces(None, None, None, None, Mesh m) { return m; }
+FN Mesh faces(Range, None, None, None, None, Mesh m) { return m; }
 
 // As for a mesh, except for inner cells: with coefficients a second copy of the code takes too many registers.
 FN Interior interior(const Faces& b) {
@@ -72,10 +81,38 @@ FN bool active(C c, const Faces& b) {
   return b.weight[0] * (o.west + o.east) + b.weight[1] * (o.south + o.north) + b.weight[2] * (o.below + o.above) > 0;
 }
 
+// 1 / d, or 0 where the cell is not active
+FN real inverse_or_zero(real d) {
+  const real found = reciprocal(d > 0 ? d : real(1));
+  return d > 0 ? found : real(0);
+}
+
 template <class C>
 FN real relaxation(C c, const Faces& b) {
-  const real d = diagonal(c, b), found = reciprocal(d > 0 ? d : real(1));
-  return d > 0 ? found : real(0);
+  return inverse_or_zero(diagonal(c, b));
+}
+
+template <class C>
+FN real screening(C c, const Screened& b) {
+  return b.screen[place(b.x, c) - b.x.field];
+}
+
+template <class Number, class C>
+FN real laplacian(const Number* p, C c, Index Y, Index Z, const Screened& b) {
+  const Faces& without = b;
+  return laplacian(p, c, Y, Z, without) - screening(c, b) * p[c];
+}
+
+template <class C>
+FN bool active(C c, const Screened& b) {
+  const Faces& without = b;
+  return active(c, without) | (screening(c, b) > 0);
+}
+
+template <class C>
+FN real relaxation(C c, const Screened& b) {
+  const Faces& without = b;
+  return inverse_or_zero(diagonal(c, without) + screening(c, b));
 }
 
 // b on the low faces of cells across a direction

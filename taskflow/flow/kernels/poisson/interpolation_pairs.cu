@@ -27,7 +27,7 @@ FN bool even(const real* b, Index step, int odd, bool at_end) {
 
 // p = p + the coarse correction where p is active on the fine level, interpolated along each direction as b lets it change
 TASK correct_by_pairs_variable(Range range, InOut p, Foreign coarse, Foreign b_x, Foreign b_y, Foreign b_z, Mesh mesh, Mesh fine) {
-  const Faces b = faces(b_x, b_y, b_z, fine);
+  const Faces b = faces(b_x, b_y, b_z, None{}, fine);
   const Index Y = b_x.y, Z = b_x.z;
   const real half = real(0.5);
   most_cells(range, paired(mesh), CELL(c) {

@@ -21,7 +21,7 @@ struct Around {
 // p = p + the coarse correction where p is active on the fine level, interpolated along each direction as b lets it change
 TASK correct_by_coarse_variable(Range range, InOut p, Foreign coarse, Foreign b_x, Foreign b_y, Foreign b_z, Mesh mesh, Mesh fine,
                                 Transfer transfer) {
-  const Faces b = faces(b_x, b_y, b_z, fine);
+  const Faces b = faces(b_x, b_y, b_z, None{}, fine);
   const Index Y = b_x.y, Z = b_x.z;
   change_cells(range, interior(fine), CELL(c) {
     const Index f = place(b_x, c) - b_x.field;

@@ -34,12 +34,12 @@ FN void inner_products(const Range& range, In d, Foreign r, ForeignOf<Number> z,
   }, d, r, z);
 }
 
-TASK cg_first_inner_products(Range range, In r, ForeignOf<Real_z> z OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Partial rz, Partial zAz,
+TASK cg_first_inner_products(Range range, In r, ForeignOf<Real_z> z OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z) OPTIONAL(screen), Partial rz, Partial zAz,
                              Mesh mesh) {
-  first_inner_products(range, r, z, rz, zAz, faces(b_x, b_y, b_z, mesh));
+  first_inner_products(range, r, z, rz, zAz, faces(b_x, b_y, b_z, screen, mesh));
 }
 
-TASK cg_inner_products(Range range, In d, Foreign r, ForeignOf<Real_z> z OPTIONAL(own_b_x) OPTIONAL(own_b_y) OPTIONAL(own_b_z),
+TASK cg_inner_products(Range range, In d, Foreign r, ForeignOf<Real_z> z OPTIONAL(own_b_x) OPTIONAL(own_b_y) OPTIONAL(own_b_z) OPTIONAL(own_screen),
                        Partial rz, Partial zAz, Partial zAd, Partial dAd, Mesh mesh) {
-  inner_products(range, d, r, z, rz, zAz, zAd, dAd, faces(range, own_b_x, own_b_y, own_b_z, mesh));
+  inner_products(range, d, r, z, rz, zAz, zAd, dAd, faces(range, own_b_x, own_b_y, own_b_z, own_screen, mesh));
 }

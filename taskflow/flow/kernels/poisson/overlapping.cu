@@ -39,9 +39,9 @@ FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const
   });
 }
 
-TASK restrict_overlapping(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out coarse, Mesh mesh,
+TASK restrict_overlapping(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z) OPTIONAL(screen), Out coarse, Mesh mesh,
                           Transfer transfer) {
-  restricted(range, p, rhs, coarse, faces(b_x, b_y, b_z, mesh), transfer);
+  restricted(range, p, rhs, coarse, faces(b_x, b_y, b_z, screen, mesh), transfer);
 }
 
 // b on the fine faces between which a coarse one lies, the first of them and the one at the offset `next`: as a flux
@@ -86,5 +86,28 @@ TASK narrow(Range range, Foreign b, InOut coarse, Mesh mesh, Transfer transfer, 
     const real inner = mean_across(c, low ? 1 : fine - 1, mesh, transfer, axis, [&](int i, int j, int k) { return at(b, i, j, k); });
     const real under = near * inner + (1 - near) * opened;
     coarse[c] = under > 0 ? opened * inner / under : real(0);
+  });
+}
+
+#ifdef STRETCHEDMESH
+FN real width(const Mesh& m, int axis, int n) { return 1 / m.per_cell[axis][n]; }
+#else
+FN real width(const Mesh& m, int axis, int) { return m.spacing[axis]; }
+#endif
+
+// coarse, the mean of a screen over a coarse cell, in series with the fluid from the centre of a fine cell to that of the coarse
+// one: as with `narrow`, an opening smaller than a coarse cell does not feel a duct of its own cross-section
+TASK coarsen_screen(Range range, Foreign screen, Out coarse, Mesh mesh, Transfer transfer) {
+  for_cells(range, CELL(c) {
+    const Overlap x = overlap(c.i, mesh, transfer, 0), y = overlap(c.j, mesh, transfer, 1), z = overlap(c.k, mesh, transfer, 2);
+    const real held = mean(x, y, z, [&](int i, int j, int k) { return at(screen, i, j, k); });
+    const int first[3] = {x.first, y.first, z.first};
+    real fluid = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      const real fine = width(mesh, axis, first[axis]), whole = fine * transfer.length[axis];
+      const real across = whole > fine ? 2 / (whole * (whole - fine)) : real(0);
+      fluid = across > fluid ? across : fluid;
+    }
+    coarse[c] = held > 0 && fluid > 0 ? held * fluid / (held + fluid) : held;
   });
 }

@@ -25,10 +25,10 @@ FN real relaxed(const real* p, C c, Index Y, Index Z, real rhs, const Operator& 
 }
 
 // p_new = p, relaxed in all cells or in one colour
-TASK relax(Range range, In p, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out p_new, Mesh mesh,
+TASK relax(Range range, In p, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z) OPTIONAL(screen), Out p_new, Mesh mesh,
            real weight OPTIONAL(colour)) {
   STRIDES(range)
-  const auto m = faces(range, b_x, b_y, b_z, mesh);
+  const auto m = faces(range, b_x, b_y, b_z, screen, mesh);
   for_cells(range, interior(m), CELL(c) {
     const real next = relaxed(p, c, Y, Z, rhs[c], m, weight);
     p_new[c] = chosen(c, colour) ? next : p[c];
@@ -36,9 +36,9 @@ TASK relax(Range range, In p, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), 
 }
 
 // p = relax of 0
-TASK smooth_from_zero(Range range, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out p, Mesh mesh,
+TASK smooth_from_zero(Range range, In rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z) OPTIONAL(screen), Out p, Mesh mesh,
                       real weight OPTIONAL(colour)) {
-  const auto m = faces(range, b_x, b_y, b_z, mesh);
+  const auto m = faces(range, b_x, b_y, b_z, screen, mesh);
   for_cells(range, interior(m), CELL(c) {
     const real next = -weight * relaxation(c, m) * rhs[c];
     p[c] = chosen(c, colour) ? next : real(0);

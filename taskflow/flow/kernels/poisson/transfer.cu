@@ -25,6 +25,16 @@ FN real outward(const real* p, Index c, Index step, Index u, Index v, int i, con
 
 FN real sum(const Foreign& q, int i, int j, int k) { return at(q, i, j, k) + at(q, i + 1, j, k); }
 
+// screen p in the 2 x 2 x 2 fine cells of a coarse one, whose first is at the offset c: none without a screen
+FN real screened(real right, const Foreign&, Index, const Mesh&) { return right; }
+FN real screened(real right, const Foreign& p, Index c, const Screened& m) {
+  for (int n = 0; n < 8; ++n) {
+    const Index fine = c + (n & 1) + (n >> 1 & 1) * p.y + (n >> 2) * p.z;
+    right += m.screen[fine] * p.field[fine];
+  }
+  return right;
+}
+
 // coarse = mean of rhs - Laplacian(p) in the 2 x 2 x 2 fine cells of a coarse one: fluxes between these cancel
 template <class Operator>
 FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const Operator& m) {
@@ -34,12 +44,12 @@ FN void restricted(const Range& range, Foreign p, Foreign rhs, Out coarse, const
     const real x = outward(p.field, first, 1, p.y, p.z, i, m, 0), y = outward(p.field, first, p.y, 1, p.z, j, m, 1);
     const real z = outward(p.field, first, p.z, 1, p.y, k, m, 2);
     const real right = (sum(rhs, i, j, k) + sum(rhs, i, j + 1, k)) + (sum(rhs, i, j, k + 1) + sum(rhs, i, j + 1, k + 1));
-    coarse[c] = real(0.125) * (right - (m.weight[0] * x + m.weight[1] * y + m.weight[2] * z));
+    coarse[c] = real(0.125) * (screened(right, p, first, m) - (m.weight[0] * x + m.weight[1] * y + m.weight[2] * z));
   });
 }
 
-TASK restrict_residual(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z), Out coarse, Mesh mesh) {
-  restricted(range, p, rhs, coarse, faces(b_x, b_y, b_z, mesh));
+TASK restrict_residual(Range range, Foreign p, Foreign rhs OPTIONAL(b_x) OPTIONAL(b_y) OPTIONAL(b_z) OPTIONAL(screen), Out coarse, Mesh mesh) {
+  restricted(range, p, rhs, coarse, faces(b_x, b_y, b_z, screen, mesh));
 }
 
 // all = part, on blocks each of which then has all of it, perhaps in another precision

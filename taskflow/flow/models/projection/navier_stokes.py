@@ -20,9 +20,9 @@ from functools import partial
 from taskflow.flow.bodies.bulk_velocity import stage
 from taskflow.flow.bodies.moving_scalars import EULER, HEUN, WHOLE
 from taskflow.flow.bodies.obstacles import open_all
-from taskflow.flow.boundaries.boundary import Value, impose
+from taskflow.flow.boundaries.boundary import Value, add, impose
 from taskflow.flow.boundaries.inflow import placed_ghosts
-from taskflow.flow.boundaries.openings import closed_faces
+from taskflow.flow.boundaries.openings import closed_faces, held_in_bodies
 from taskflow.flow.boundaries.rough_wall import Supply, heat_supplies, supply_ghosts
 from taskflow.flow.boundaries.sides import normal_velocity, temperature_ghosts, velocity_ghosts
 from taskflow.flow.boundaries.wall import body_walls, drag
@@ -115,6 +115,10 @@ class NavierStokes(FlowModel):
             yield from open_all(b, f.solid if self.obstacles else None, self.grid)
             for axis, faces in closed_faces(self.boundaries, self.grid):
                 yield impose(b[axis], over=faces, value=Value(0.0))
+        if "screen" in self.pressure.fields:
+            yield impose(f.screen, over=self.staggered.box, value=Value(0.0))
+            for side in held_in_bodies(self.boundaries, self.grid):
+                yield add(f.screen, over=side.last, value=Value(2 / side.width**2))
         yield from self.pressure.prepare(f)
 
     def refresh(self, f: Roles) -> Iterator[Launch | Repeat]:

@@ -146,9 +146,8 @@ class Cycle:
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
-        finest, variable = self.operator.mesh, self.operator.variable
-        sizes, along = (finest, self.depth, self.gathered, self.exact), rows(self.blocks)
-        plain = levels(*sizes, single=self.single, variable=variable, along=along)
+        sizes, along = (self.operator.mesh, self.depth, self.gathered, self.exact), rows(self.blocks)
+        plain = levels(*sizes, single=self.single, coefficients=tuple(self.operator.fields), along=along)
         if not self.redundant:
             return plain
         passes = self.smoother.passes
@@ -168,7 +167,7 @@ class Cycle:
         return partitions(self.levels, main, self.single, self.redundant)
 
     def prepare(self, b: Faces) -> Iterator[Launch]:
-        """Yield the launches for the coefficients of all levels, given b on the faces of the grid."""
+        """Yield the launches for the coefficients of all levels, given b on the faces of the grid, and the screen."""
         return coefficients(b, self.levels, self.operator.openings)
 
     def launches(self, norm: str) -> Sweeping:

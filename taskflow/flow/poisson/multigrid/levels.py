@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from taskflow.common.errors import BadInput
-from taskflow.flow.poisson.coefficients import COEFFICIENTS, Faces
+from taskflow.flow.poisson.coefficients import COEFFICIENTS, SCREEN, Faces
 from taskflow.flow.poisson.mesh import Mesh
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region, Triple, triple
 
@@ -52,7 +52,8 @@ class Layers:
 
 @dataclass(frozen=True)
 class Level:
-    """Mesh with fields for a right-hand side and two iterates, and for coefficients on `faces` unless they are 1.
+    """Mesh with fields for a right-hand side and two iterates, and for coefficients on `faces` unless they are 1, the
+    last of four being a screen.
 
     `scale` is the approximate cell size in finest cells, a power of two per direction. A `whole` level has all its
     cells on every block. On the first whole level blocks compute their `part` of the right-hand side and `face_parts`
@@ -85,7 +86,12 @@ class Level:
     @property
     def coefficients(self) -> Faces | None:
         """Fields of the coefficients, or None if b = 1."""
-        return self.faces or None
+        return self.faces[:3] or None
+
+    @property
+    def screen(self) -> str | None:
+        """Field of the screen, or None without one."""
+        return self.faces[3] if len(self.faces) > 3 else None
 
     @property
     def target(self) -> str:
@@ -100,13 +106,13 @@ def levels(
     exact: int = 1,
     *,
     single: bool = False,
-    variable: bool = False,
+    coefficients: Faces = (),
     along: tuple[tuple[int, ...], ...] = (),
 ) -> tuple[Level, ...]:
     """Return all levels down to the first of at most `exact` cells, or the first `depth` levels.
 
     Levels of at most `gathered` cells are whole, as is the last one if it has at most `exact`. `single`: levels have
-    another precision than p. `variable`: they have coefficients. `along`: see `Level`.
+    another precision than p. `coefficients`: their roles in an operator. `along`: see `Level`.
     """
     meshes, scales = [finest], [(1, 1, 1)]
     while meshes[-1].box.volume > exact and len(meshes) != depth:
@@ -119,7 +125,7 @@ def levels(
     for n, (mesh, scale) in enumerate(zip(meshes, scales, strict=True)):
         rhs, p, spare, part = (f"level{n}_{name}" for name in ("rhs", "p", "spare", "part"))
         gathers = whole[n] and not any(whole[:n])
-        faces = tuple(f"level{n}_{role}" for role in COEFFICIENTS) if variable else ()
+        faces = tuple(f"level{n}_{role}" for role in coefficients)
         parts = tuple(f"{name}_part" for name in faces) if gathers else ()
         received = gathers or (single and n == 0)
         made.append(Level(mesh, scale, rhs, p, spare, part if received else "", whole[n], faces, parts))
@@ -200,7 +206,7 @@ def partitions(
 
 
 def _on_faces(names: Sequence[str], dtype: str) -> list[Field]:
-    return [Field(name, dtype, location) for name, location in zip(names, COEFFICIENTS.values(), strict=bool(names))]
+    return [Field(name, dtype, at) for name, at in zip(names, (COEFFICIENTS | SCREEN).values(), strict=False)]
 
 
 def _partition(

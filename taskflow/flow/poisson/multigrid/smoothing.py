@@ -21,13 +21,14 @@ Sweeping = Generator[Launch, None, Iterate]
 def relaxed_from_zero(level: Level, weight: float, colour: int | None = None) -> Launch:
     """Return the launch that writes one relaxation of 0 into p of a level, in all cells or in one colour."""
     constants = {"mesh": level.mesh, "weight": weight, "colour": colour}
-    return smooth_from_zero(level.rhs, level.coefficients, level.p, over=level.mesh.box, **constants)
+    return smooth_from_zero(level.rhs, level.coefficients, level.screen, level.p, over=level.mesh.box, **constants)
 
 
 def relaxed(level: Level, at: Iterate, weight: float, colour: int | None = None) -> Launch:
     """Return the launch that writes one relaxation of p into the spare field."""
     constants = {"mesh": level.mesh, "weight": weight, "colour": colour}
-    return relax(at.p, level.rhs, level.coefficients, at.spare, over=level.mesh.box, **constants)
+    fields = at.p, level.rhs, level.coefficients, level.screen, at.spare
+    return relax(*fields, over=level.mesh.box, **constants)
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,8 @@ class Cycling(Solver):
 
     def prepare(self, f: Roles) -> Iterator[Launch]:
         yield from self.operator.prepare(f)
-        if b := self.operator.coefficients(f):
-            yield from self.cycle.prepare(b)
+        if self.operator.variable:
+            yield from self.cycle.prepare(tuple(f[role] for role in self.operator.fields))
 
     def taken(self, scalars: Mapping[str, float]) -> int:
         return round(scalars["rounds"])
@@ -90,14 +90,15 @@ ON_OWN_FACES = Components(own_b_x=Read[ACROSS_X], own_b_y=Read[ACROSS_Y], own_b_
 
 @task(kernel=KERNELS / "poisson" / "krylov.cu")
 def cg_first_inner_products(
-    r: Read, z: ForeignAny[1], b: ON_FACES_ELSEWHERE | None, *, rz: Reduce["sum"], zAz: Reduce["sum"], mesh: Mesh
-) -> None:
-    """rz = sum over cells of r z, zAz = sum of z A z, with A = div(b grad)"""
+    r: Read, z: ForeignAny[1], b: ON_FACES_ELSEWHERE | None, screen: Foreign | None,
+    *, rz: Reduce["sum"], zAz: Reduce["sum"], mesh: Mesh,
+) -> None:  # fmt: skip
+    """rz = sum over cells of r z, zAz = sum of z A z, with A = div(b grad) - screen"""
 
 
 @task(kernel=KERNELS / "poisson" / "krylov.cu")
 def cg_inner_products(
-    d: Read[1], r: Foreign, z: ForeignAny[1], b: ON_OWN_FACES | None,
+    d: Read[1], r: Foreign, z: ForeignAny[1], b: ON_OWN_FACES | None, own_screen: Read | None,
     *, rz: Reduce["sum"], zAz: Reduce["sum"], zAd: Reduce["sum"], dAd: Reduce["sum"], mesh: Mesh,
 ) -> None:  # fmt: skip
     """rz = sum over cells of r z, zAz = sum of z A z, zAd = sum of z A d, dAd = sum of d A d"""
@@ -145,15 +146,18 @@ class ConjugateGradients(Cycling):
 
     def _first(self, f: Roles) -> Iterator[Launch]:
         """Yield the first iteration, along the direction z of the cycle."""
-        cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz")
+        cycle, numbers = self.cycle, f.scalars("rz", "zAz")
+        b, screen = self.operator.coefficients(f), self.operator.screen(f)
         z = (yield from cycle.launches(f.scalar("norm"))).p
-        yield cg_first_inner_products(cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
+        yield cg_first_inner_products(cycle.residual, z, b, screen, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
         yield cg_first_update(f.p, f.direction, z, over=cycle.mesh.box, **numbers).with_ghosts(1)
         yield self.operator.find_residual(f, cycle.residual)
 
     def _further(self, f: Roles) -> Iterator[Launch]:
-        cycle, b, numbers = self.cycle, self.operator.coefficients(f), f.scalars("rz", "zAz", "zAd", "dAd")
+        cycle, numbers = self.cycle, f.scalars("rz", "zAz", "zAd", "dAd")
+        b, screen = self.operator.coefficients(f), self.operator.screen(f)
         z = (yield from cycle.launches(f.scalar("norm"))).p
-        yield cg_inner_products(f.direction, cycle.residual, z, b, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
+        fields = f.direction, cycle.residual, z, b, screen
+        yield cg_inner_products(*fields, over=cycle.mesh.box, mesh=cycle.mesh, **numbers)
         yield cg_update(f.p, f.direction, z, over=cycle.mesh.box, **numbers).with_ghosts(1)
         yield self.operator.find_residual(f, cycle.residual)

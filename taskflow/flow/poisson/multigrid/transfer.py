@@ -62,17 +62,18 @@ class Transfer:
 
 @task(kernel=KERNELS / "poisson" / "transfer.cu")
 def restrict_residual(
-    p: Foreign[1], rhs: Foreign, b: ON_FACES_ELSEWHERE | None, coarse: Write, *, mesh: Mesh
+    p: Foreign[1], rhs: Foreign, b: ON_FACES_ELSEWHERE | None, screen: Foreign | None, coarse: Write, *, mesh: Mesh
 ) -> None:
-    """coarse = mean of rhs - div(b grad p) in the 2 x 2 x 2 fine cells of a coarse one, on the fine level `mesh`"""
+    """coarse = mean of rhs - div(b grad p) + screen p in the 2 x 2 x 2 cells of a coarse one, on the fine `mesh`"""
 
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
 def restrict_overlapping(
-    p: Foreign[BESIDE_OVERLAPPED], rhs: Foreign[OVERLAPPED], b: ON_FACES_OVERLAPPED | None, coarse: Write,
-    *, mesh: Mesh, transfer: Transfer,
+    p: Foreign[BESIDE_OVERLAPPED], rhs: Foreign[OVERLAPPED], b: ON_FACES_OVERLAPPED | None,
+    screen: Foreign[OVERLAPPED] | None, coarse: Write, *, mesh: Mesh, transfer: Transfer,
 ) -> None:  # fmt: skip
-    """coarse = mean of rhs - div(b grad p) over a coarse cell, on the fine `mesh`, with parts of fine cells"""
+    """coarse = mean of rhs - div(b grad p) + screen p over a coarse cell, on the fine `mesh`, with parts of fine cells
+    """
 
 
 @task(kernel=KERNELS / "poisson" / "overlapping.cu")
@@ -87,6 +88,13 @@ def coarsen(b: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Tran
 def narrow(b: Foreign[BESIDE_OVERLAPPED], coarse: ReadWrite, *, mesh: Mesh, transfer: Transfer, axis: int) -> None:
     """coarse = coarse b / (share b + (1 - share) coarse) on faces of a side, with the mean b over the next fine faces
     inside, and the width of the last fine cell over the width of the last coarse cell, `share`.
+    """
+
+
+@task(kernel=KERNELS / "poisson" / "overlapping.cu")
+def coarsen_screen(screen: Foreign[OVERLAPPED], coarse: Write, *, mesh: Mesh, transfer: Transfer) -> None:
+    """coarse = s g / (s + g), s the mean of the screen over a coarse cell, on the fine `mesh`, and g the screen of its
+    face by the distance between the centres of a fine and a coarse cell. s if the cell is as wide as a fine one.
     """
 
 
@@ -163,7 +171,7 @@ def restriction(p: str, fine: Level, coarse: Level) -> Launch:
     and computes every residual once. The transpose of the interpolation computes each eight times and converges more
     slowly (0.16 per V(2,2) cycle of Gauss-Seidel instead of 0.10).
     """
-    fields, over, mesh = (p, fine.rhs, fine.coefficients, coarse.target), coarse.mesh.box, fine.mesh
+    fields, over, mesh = (p, fine.rhs, fine.coefficients, fine.screen, coarse.target), coarse.mesh.box, fine.mesh
     if _matching(fine, coarse) and not isinstance(mesh, StretchedMesh):
         launch = restrict_residual(*fields, over=over, mesh=mesh)
     else:
@@ -189,7 +197,7 @@ def _matching(fine: Level, coarse: Level) -> bool:
 
 
 def coefficients(b: Faces, levels: Sequence[Level], openings: Collection[str] = ()) -> Iterator[Launch]:
-    """Yield the launches for the coefficients of all levels, given b on the faces of the grid.
+    """Yield the launches for the coefficients of all levels, given b on the faces of the grid, and the screen.
 
     The coefficient of a coarse face is the mean over it, or its open fraction if faces are open or closed. A Galerkin
     operator with constant interpolation has the same, after scaling for consistency (P. Wesseling 1988, J. Comput.
@@ -198,7 +206,7 @@ def coefficients(b: Faces, levels: Sequence[Level], openings: Collection[str] = 
     On the sides `openings` p = 0 on some faces alone, and the mean is in series with the fluid inside. The flux
     through an opening smaller than a coarse cell is limited by the fluid near it, not by a duct of its cross-section
     from the side to the centre of the cell: its mean would fall by four instead of two from level to level, and the
-    coarse pressure would be many times too large.
+    coarse pressure would be many times too large. A screen is coarsened likewise.
     """
     for n, level in enumerate(levels):
         for axis in range(3):
@@ -215,3 +223,14 @@ def coefficients(b: Faces, levels: Sequence[Level], openings: Collection[str] = 
                 yield gather(b[axis], target, over=over)
             if parts:
                 yield from gathering(level, target, level.faces[axis], over)
+        if level.screen:
+            over, target = level.mesh.box, (level.face_parts or level.faces)[3]
+            if n:
+                fine = levels[n - 1]
+                assert fine.screen
+                to = transfer(fine.mesh, level.mesh)
+                yield coarsen_screen(fine.screen, target, over=over, mesh=fine.mesh, transfer=to)
+            else:
+                yield gather(b[3], target, over=over)
+            if level.face_parts:
+                yield from gathering(level, target, level.screen, over)
