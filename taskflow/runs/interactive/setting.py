@@ -68,7 +68,7 @@ class Settable:
         return values
 
     def _table(self, key: str, new: Mapping[str, Any], now: Tick) -> dict[str, Value]:
-        """Return the values that follow from a table; its constants may be those of the case."""
+        """Return the values of a table. Its constants have to equal the constants of the case."""
         values = dict[str, Value]()
         for name, part in new.items():
             if not _same(part, found(f"{key}.{name}", self.sim.case)):
