@@ -157,7 +157,7 @@ def _run(
     movement = Movement(setup.system.moving, shard) if setup.system.moving else None
     if movement is not None:
         movement.begin(0.0)
-    shard.run(model.start, dt=1.0, **setup.inflows.begin(shard), **setup.system.timed.begin(0.0))
+    shard.run(model.start, dt=1.0, **setup.inflows.begin(shard, 0.0), **setup.system.timed.begin(0.0))
     settling = SteadyWatch(setup.steady_criterion, shard) if setup.steady_criterion else None
     if settling is not None:
         settling.begin(0.0)

@@ -166,8 +166,8 @@ type = "surface"
 file = "body.stl"
 {more}
 """)
-    told = command("check", "-v", "case.toml")[1]
-    line = next((line for line in told.splitlines() if line.split()[:2] == ["bodies", "body:"]), None)
+    told = command("check", "case.toml")[1]
+    line = next((line for line in told.splitlines() if line.strip().startswith("body:")), None)
     assert line is not None, told
     return float(line.split("volume")[1].split(",")[0])
 

@@ -70,6 +70,9 @@ FLOWS = {
     "plate": {"boundaries": BOX, "bodies": {"treatment": "immersed"}, "time": {"end": 1.0}, "obstacles": [{
         "name": "plate", "type": "box", "low": [0.3, -1, 0.45], "high": [0.7, 2, 0.55],
         "motion": {"angle": {"y": "0.5*sin(20*t)"}, "centre": [0.5, 0, 0.5]}}]},
+    "rod": {"boundaries": BOX, "bodies": {"treatment": "immersed"}, "time": {"end": 0.3}, "obstacles": [{
+        "name": "rod", "type": "cylinder", "axis": "y", "centre": [0.5, 0, 0.5], "radius": 0.15,
+        "motion": {"displacement": ["0.05*sin(40*t)", 0, 0]}}]},
     "lid": {"boundaries": lid(1.0)},
     "late_lid": {"boundaries": lid(LATE)},
     "uneven_lid": {"boundaries": lid(f"sin(pi*x) * {LATE}")},
@@ -194,8 +197,8 @@ def test_a_long_fixed_step_is_kept_with_a_warning(tmp_path):
     assert any("the step is longer than is stable" in warning for warning in report["warnings"])
 
 
-@pytest.mark.parametrize("flow", ["bubble", "force", "lid", "tide", "forcing", "plume", "heated_wall"])
-@pytest.mark.fast("tide", "forcing", "heated_wall")
+@pytest.mark.parametrize("flow", ["bubble", "force", "lid", "tide", "forcing", "plume", "heated_wall", "rod"])
+@pytest.mark.fast("tide", "forcing", "heated_wall", "rod")
 def test_check_knows_the_first_step_and_a_range_of_steps(tmp_path, flow):
     steps = count_steps(RunSetup(case(flow), (1, 1, 1)))
     log = log_of(case(flow), tmp_path / "run")

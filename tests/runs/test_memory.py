@@ -33,7 +33,7 @@ HERE = look("this process")
 
 def all_passes(setup, shard):
     """A run in which steps, with a monitor before or without, come in whatever state they can come in."""
-    shard.run(setup.model.start, dt=1.0, **setup.inflows.begin(shard))
+    shard.run(setup.model.start, dt=1.0, **setup.inflows.begin(shard, 0.0))
     for n, monitor in enumerate((1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0)):
         if setup.steady_criterion and n % 3 != 1:
             shard.run(setup.steady_criterion.steadiness.compare if n else setup.steady_criterion.steadiness.keep)
@@ -91,7 +91,7 @@ def test_the_state_that_is_kept_before_steps_is_counted(monkeypatch):
     devices, needs = [Counting(1) for _ in range(4)], MemoryEstimate(setup, [HERE] * 4, "cpu").blocks
 
     def job(shard):
-        shard.run(setup.model.start, dt=1.0, **setup.inflows.begin(shard))
+        shard.run(setup.model.start, dt=1.0, **setup.inflows.begin(shard, 0.0))
         before = shard.device.nbytes
         copies = keeper(shard, setup.carried)
         return copies, shard.device.nbytes - before

@@ -272,14 +272,44 @@ REFUSED = [
     ("boundaries.z_max.velocity", 1.0, "give three values"),
     ("boundaries.x_max.heat_flux", 1.0, "it does not change in time in this case; .*these do: boundaries"),
     ("boundaries.x_min.temperature", "log(0*t)", "not finite"),
-    ("boundaries.x_min.temperature", lambda t: t, "could not keep a function"),
+    ("boundaries.x_min.temperature", lambda t: 1.0 if t < 0.05 else "warm", "no number at time .*returned 'warm'"),
+    ("boundaries.x_min", {"temperature": 1.0, "type": "slip"}, r"x_min.type.*does not change in time in this case"),
 ]
 
 
-def test_tables_are_not_set(tmp_path):
-    """A checkpoint would have the name of the file, and a resumed run whatever is in it then."""
+def test_functions_and_tables_are_set_and_resumed(tmp_path):
+    """A checkpoint has the content of a table, and the name of a function: the case that is resumed has it."""
     (tmp_path / "hot.csv").write_text("0, 1\n1, 2\n")
-    key, case = "boundaries.x_min.temperature", moved(**NUMBERS)
-    for table in (str(tmp_path / "hot.csv"), TimeTable.load(str(tmp_path / "hot.csv"))):
-        with pytest.raises(BadInput, match="could not keep a table; give a number, or an expression of t"):
-            settings(key, table, case, {key: 1.0}, 0.0)
+    entering = {"type": "inflow", "velocity": ["1 + 0*t", 0.0, 0.0], "temperature": "0*t"}
+    sides = {"x_min": entering, "x_max": "outflow", "y": "periodic", "z_min": "wall", "z_max": "wall"}
+    case = moved(**NUMBERS, boundaries=sides, scalars=[], body={"force": [0.0, "0*t", 0.0]})
+
+    def begun(name, stop=None):
+        with tf.Simulation(case, output=tmp_path / name) as simulation:
+            simulation.step(3)
+            hot = str(tmp_path / "hot.csv")
+            simulation.set("boundaries.x_min", {"velocity": [pulse, 0.0, 0.0], "temperature": hot})
+            simulation.set("body.force[2]", push)
+            simulation.run(steps=stop)
+        return tf.Run.open(tmp_path / name)
+
+    whole = begun("whole")
+    begun("part", stop=1)
+    (tmp_path / "hot.csv").write_text("0, 5\n1, 5\n")
+    with pytest.raises(BadInput, match=r"x_min.velocity\[1\] was set to the function .*pulse, .*case.replace"):
+        tf.run(case, output=tmp_path / "part", resume=True)
+    entering["velocity"] = [pulse, 0.0, 0.0]
+    again = case.replace(boundaries={**sides, "x_min": entering}, body={"force": [0.0, push, 0.0]})
+    resumed = tf.run(again, output=tmp_path / "part", resume=True)
+    for name in ("u", "v", "T"):
+        result, expected = (run.dataset()[name].isel(time=-1).values for run in (resumed, whole))
+        np.testing.assert_array_equal(result, expected)
+    assert abs(whole.dataset()["u"].isel(time=-1).values[..., 0] - 1).max() > 0.1
+
+
+def pulse(x, y, z, t):
+    return 1 + 10 * t + 0 * z
+
+
+def push(t):
+    return 10 * t

@@ -49,6 +49,11 @@ CHAINS: dict[str, Chain] = {
 
 def of_time(value: Any) -> Expression:
     """From a number or an expression of t alone. Raises BadInput for anything else."""
+    if callable(value) and not isinstance(value, Expression):
+        raise BadInput(
+            "the velocity of a body is the exact derivative of its motion, which a function does not give; give an"
+            " expression of t"
+        )
     expression = value if isinstance(value, Expression) else Expression(value, timed=True)
     if strange := sorted(expression.names & {*COORDINATES}):
         raise BadInput(f"{expression.source!r} has {', '.join(strange)}: a rigid motion is an expression in t alone")

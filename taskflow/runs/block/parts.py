@@ -131,7 +131,7 @@ class RunParts:
         if self.movement is not None:
             self.movement.begin(time)
         inflows = self.settings.inflows
-        entering = inflows.begin(self.shard) if inflows else {}
+        entering = inflows.begin(self.shard, time) if inflows else {}
         return entering | self.settings.timed.begin(time)
 
     def save(self, tick: Tick, ended: str | None) -> None:

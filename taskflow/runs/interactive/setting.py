@@ -7,17 +7,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from taskflow.cases import Case
 from taskflow.cases.formulas.expression import Expression
 from taskflow.cases.formulas.motion import RigidMotion, continued, dual
 from taskflow.cases.formulas.motion import of_time as part_of_motion
 from taskflow.cases.language.problems import shown
-from taskflow.cases.tables.timed import TimeFunction, TimeTable, Value, at_time, of_time, value
+from taskflow.cases.language.table import written
+from taskflow.cases.tables.timed import Timed, Value, at_time, of_time, value
 from taskflow.cases.timing.intervals import Tick
 from taskflow.common.errors import BadInput, named
 from taskflow.runs.block.commands import Drive
+from taskflow.runs.state.kept_values import found
 from taskflow.runs.state.setup import RunSetup
 from taskflow.runtime.machine import Control, Shard
+from taskflow.systems.base.timed import SAMPLES
 from taskflow.systems.initial.side_profiles import times_of
 
 AXES = (1, 2, 3)  # by which the components of a vector are numbered
@@ -42,7 +47,9 @@ class Settable:
 
         Raises BadInput if nothing under the key changes in time, or the value is invalid now or later in the run.
         """
-        case = self.sim.case
+        case, new = self.sim.case, new.tolist() if isinstance(new, np.ndarray) else new
+        if isinstance(new, Mapping) and not key.endswith(".motion.angle"):
+            return self._table(key, new, now)
         for body in self.motions:
             if key.startswith(body.key):
                 return self._motion(body, key, new, now)
@@ -52,10 +59,20 @@ class Settable:
         fields = self.sim.inflows.keys if self.sim.inflows else {}
         known, moving = {**self.sim.system.timed.keys, **fields}, tuple(body.key for body in self.motions)
         values = settings(key, new, case, known, now.time, frozenset(fields), moving)
-        if self.sim.inflows is not None and values.keys() & fields.keys():
-            later = [now.time, *(time for time in times_of(case) if time > now.time)]
-            with named(f"set({key!r}, {shown(new)})"):
+        with named(f"set({key!r}, {shown(new)})"):
+            if self.sim.inflows is not None and values.keys() & fields.keys():
+                later = [now.time, *(time for time in times_of(case) if time > now.time)]
                 self.sim.inflows.following({**self.given, **values}).check(later)
+            for name in values.keys() - fields.keys():
+                _check_later(values[name], now.time, case.end_time)
+        return values
+
+    def _table(self, key: str, new: Mapping[str, Any], now: Tick) -> dict[str, Value]:
+        """Return the values of a table. Its constants have to equal the constants of the case."""
+        values = dict[str, Value]()
+        for name, part in new.items():
+            if not _same(part, found(f"{key}.{name}", self.sim.case)):
+                values |= self.settings(f"{key}.{name}", part, now)
         return values
 
     @property
@@ -115,7 +132,7 @@ def settings(
         raise BadInput(f"set({key!r}, {shown(new)}): give three values, in the order x, y, z")
     placed = any(part in fields for part in parts.values())
     values = {number: _value(key, item, now, placed=placed) for number, item in zip(AXES, new, strict=True)}
-    vector = _found(key, case)
+    vector = found(key, case)
     for (number, wanted), constant in zip(values.items(), vector, strict=True):
         if number not in parts and wanted != constant:
             same = f"{constant:g}" if isinstance(constant, float) else repr(constant.source)
@@ -131,9 +148,9 @@ def _refused(key: str, case: Case, known: Iterable[str]) -> str:
     if (why := FIXED.get(re.split(r"[.\[]", key)[0])) is not None:
         return f"it cannot be set in this version: {why}; {timed}"
     table, _, inner = key.partition(".motion")
-    if key.startswith("obstacles") and inner and _found(table, case) is not None:
+    if key.startswith("obstacles") and inner and found(table, case) is not None:
         return f'the body is at rest in this case; give a motion there, as displacement = ["0*t", 0, 0]; {timed}'
-    if _found(key, case) is None:
+    if found(key, case) is None:
         return f"unknown value of the case; {timed}"
     return (
         "it does not change in time in this case; kernels have it as a constant: give it there as an expression of t,"
@@ -141,19 +158,16 @@ def _refused(key: str, case: Case, known: Iterable[str]) -> str:
     )
 
 
-def _found(key: str, case: Case) -> Any:
-    found: Any = case
-    for name, number in re.findall(r"(\w+)|\[(\d+)\]", key):
-        try:
-            found = found[int(number) - 1] if number else getattr(found, name)
-        except (AttributeError, IndexError, TypeError):
-            return None
-    return found
+def _same(new: Any, constant: Any) -> bool:
+    """Return True if a value in a table is the constant of the case."""
+    return not callable(new) and constant is not None and written(new) == written(constant)
 
 
 def _parts(body: RigidMotion, key: str, new: Any) -> dict[str, Expression]:
     """Return the expressions for a new value of a key of a body's motion, by the names of its parts."""
     angle = f"angle.{'xyz'[body.axis]}"
+    if re.fullmatch(r"displacement\[[123]\]", key):
+        return {f"{body.key}.{key}": part_of_motion(new)}
     if key == "displacement":
         if not isinstance(new, list | tuple) or len(new) != len(AXES):
             raise BadInput("give three values, in the order x, y, z")
@@ -173,9 +187,12 @@ def _value(key: str, new: Any, now: float, *, placed: bool) -> Value:
     """Return a value as a function of time, and of position if `placed`. Raises BadInput, also if not finite now."""
     with named(f"set({key!r}, {shown(new)})"):
         read = value(new) if placed else of_time(new)
-        if isinstance(read, TimeFunction | TimeTable):  # of a table it would keep the name alone
-            kind = "function" if isinstance(read, TimeFunction) else "table"
-            raise BadInput(f"a checkpoint could not keep a {kind}; give a number, or an expression of t")
         if not placed:  # fields are tried on their faces
             at_time(read, now)
     return read
+
+
+def _check_later(of: Value, now: float, end: float | None) -> None:
+    """Raise BadInput if a value of the time is invalid between now and the end of the run, if that is known."""
+    for time in np.linspace(now, end, SAMPLES) if end and isinstance(of, Timed) else ():
+        at_time(of, float(time))

@@ -255,14 +255,16 @@ class Simulation(DrivenRun):
         """Change a time-dependent value.
 
         It applies from the end of the first stage of the next step; forces from its start. A body's motion begins at
-        its present position. Checkpoints and resumed runs keep the value.
+        its present position. Checkpoints and resumed runs keep the value; of a function they keep the name, and the
+        case that is resumed needs the same function at the key.
 
         Parameters
         ----------
         key : str
             Such as "boundaries.z_max.velocity", "body.force" or "obstacles[1].motion.displacement".
-        value : float, str or callable, or three of them
-            Number or expression of t. At inflows, and on walls with values that depend on position, of x, y, z and t.
+        value : float, str or callable, three of them, or dict
+            Number, expression of t, table or function f(t). At inflows, and on walls with values that depend on
+            position, of x, y, z and t. Motions take expressions alone. A dict sets values of a whole table.
 
         Raises
         ------

@@ -13,10 +13,12 @@ from typing import Any
 from taskflow.cases import Case
 from taskflow.cases.language.problems import shown
 from taskflow.cases.tables.method import read_tables
+from taskflow.cases.tables.timed import Value
 from taskflow.cases.timing.intervals import Tick
 from taskflow.common.errors import BadInput
 from taskflow.output import CASE, CHECKPOINTS, Checkpoint, Checkpoints, RunComparison, newest
 from taskflow.runs.state.closed_faces import other_faces
+from taskflow.runs.state.kept_values import restored, with_functions
 from taskflow.runs.state.remedies import AGAIN, OUTPUT
 from taskflow.runs.state.written_state import FOLLOWED, GROUPS, WrittenState, check_state
 from taskflow.systems.records.fields import SNAPSHOTS, STATISTICS
@@ -36,6 +38,7 @@ class RestartPoint:
     - `kept`: groups of the store with unchanged settings, which continue; others start over
     - `averages`: the states of the time averages among them
     - `settling`: the state of the steady-state criterion; None if it starts over
+    - `given`: the values set by the user during the run, by key
     """
 
     checkpoint: Checkpoint
@@ -44,11 +47,7 @@ class RestartPoint:
     averages: Mapping[str, Any] = field(default_factory=dict)
     settling: Mapping[str, Any] | None = None
     times: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-
-    @property
-    def given(self) -> Mapping[str, Any]:
-        """The values set by the user during the run, by key."""
-        return dict(self.checkpoint.state.get("given", {}))
+    given: Mapping[str, Value] = field(default_factory=dict)
 
     def resumed(self, case: Case) -> Case:
         """Return the case, with levels of multigrid in the precision that the checkpoint was written with."""
@@ -57,7 +56,10 @@ class RestartPoint:
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, case: Case) -> RestartPoint:
-        """Return the restart point of a checkpoint. Its tick is finished if the end or steady state is reached."""
+        """Return the restart point of a checkpoint. Its tick is finished if the end or steady state is reached.
+
+        Raises BadInput if the user set a function that the case does not have.
+        """
         state = checkpoint.state
         tick = Tick(checkpoint.step, state["time"], state["dt"], output=False, monitor=False)
         was, now = (tables_of(text, case) for text in (state["case"], case.to_toml()))
@@ -66,7 +68,7 @@ class RestartPoint:
         kept = _kept(checkpoint, case)
         averages = {group: average for group, average in state["averages"].items() if group in kept}
         settling = state.get("settling") if alike else None
-        return cls(checkpoint, replace(tick, finished=over), kept, averages, settling)
+        return cls(checkpoint, replace(tick, finished=over), kept, averages, settling, given=restored(state, case))
 
 
 def starts_over(directory: Path, case: Case, report: Mapping[str, Any]) -> bool:
@@ -98,7 +100,7 @@ def usable(directory: Path, case: Case, *, contents: bool) -> tuple[Checkpoint |
 
     def check(checkpoint: Checkpoint) -> None:
         check_state(checkpoint)
-        _check_same(tables_of(checkpoint.state["case"], case), case)
+        _check_same(with_functions(checkpoint.state, tables_of(checkpoint.state["case"], case), case), case)
         if other := other_faces(checkpoint.state):
             raise BadInput(f"{checkpoint.path}: {other}; {AGAIN}")
         comparison.check(checkpoint, sorted(_kept(checkpoint, case)))

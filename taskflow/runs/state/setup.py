@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 from taskflow.cases import Case
-from taskflow.cases.language.table import Precision, written
-from taskflow.cases.tables.timed import Value, value
+from taskflow.cases.language.table import Precision
+from taskflow.cases.tables.timed import Value
 from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.timing.steady import Criterion
 from taskflow.common.caching import cached_property
@@ -19,6 +19,7 @@ from taskflow.flow.model import Model
 from taskflow.flow.stability import Onset, Stability
 from taskflow.flow.time.step_clock import ClockedStep
 from taskflow.output import TimeSeries
+from taskflow.runs.state.kept_values import kept
 from taskflow.runs.state.origin import InitialState
 from taskflow.runtime.cluster import cut
 from taskflow.runtime.regions import Triple
@@ -186,12 +187,12 @@ class Settings:
         self.inflows = inflows.following(self.values) if inflows else None
         self._moving = surroundings.geometry if surroundings else None
 
-    def update(self, values: Mapping[str, Any]) -> None:
+    def update(self, values: Mapping[str, Value]) -> None:
         """Set values, by key, from the user or from a checkpoint."""
-        self.values.update({key: value(given) for key, given in values.items()})
+        self.values.update(values)
         if self._moving is not None:
             self._moving.change(self.values)
 
     def written(self) -> dict[str, Any]:
         """Return the values for a checkpoint."""
-        return {key: written(given) for key, given in self.values.items()}
+        return {key: kept(given) for key, given in self.values.items()}

@@ -80,6 +80,19 @@ class SavedRanges(SavedPart):
     seen: dict[Name, Pair]
 
 
+class SetTable(SavedPart):
+    """A table of the time that the user set."""
+
+    table: str
+    text: str
+
+
+class SetFunction(SavedPart):
+    """The name of a function that the user set."""
+
+    function: str
+
+
 class WrittenState(SavedPart):
     """The state in a checkpoint, read on restart."""
 
@@ -93,7 +106,7 @@ class WrittenState(SavedPart):
     sanity: dict[Name, float] = {}
     pace: NonNegativeFloat | None = None
     begins: bool = False
-    given: dict[Name, float | str] = {}
+    given: dict[Name, float | str | SetTable | SetFunction] = {}
     ranges: SavedRanges | None = None
     lines: Count
     log: Checksum

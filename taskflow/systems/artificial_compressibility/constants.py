@@ -115,7 +115,7 @@ class MetricFields:
         """Write the fields of a block, in all cells in its memory."""
         self._write(shard, [field.name for field in self.fields], BEGINNING)
 
-    def begin(self, shard: Shard) -> dict[str, float]:
+    def begin(self, shard: Shard, time: float) -> dict[str, float]:
         """Return no scalars: `fill` writes the initial values."""
         return {}
 

@@ -35,8 +35,8 @@ class InflowValues(Protocol):
     def check(self, times: list[float]) -> None:
         """Raise BadInput if a value is invalid at one of these times."""
 
-    def begin(self, shard: Shard) -> dict[str, float]:
-        """Write the values at time 0 and return the scalars that the first step needs."""
+    def begin(self, shard: Shard, time: float) -> dict[str, float]:
+        """Write the values at the time of a first or restored state. Return the scalars that the first step needs."""
 
     def advance(self, shard: Shard, time: float, dt: float, last: float) -> dict[str, float]:
         """Write the values of a step from `time` to time + dt, after one of `last` (0: none); return its scalars."""

@@ -69,7 +69,7 @@ class Causes(Outlook):
         acceleration = sum(force * self._per_force(axis) for axis, force in enumerate(forces))
         acceleration += sum(abs(p) * self._per_pressure("xyz".index(face[0])) for face, p in self._pressures())
         acceleration += sum(self._strength(force) * near["uvw".index(force.table.on)] for force in self._forces())
-        speed = self.rate
+        speed = max(self.rate, self._pushed)
         if model.buoyancy is None or model.heat is None:
             return Onset(speed, float(acceleration))
         contrast, difference = self._temperatures()
@@ -104,6 +104,12 @@ class Causes(Outlook):
         lift = lifted + onset.jerk * times
         fallen, risen = (np.minimum(pull * times, np.sqrt(2 * pull * cells)) for pull in (self._fall, lift))
         return forced + risen + GAS * fallen
+
+    @property
+    def _pushed(self) -> float:
+        """The estimated advective rate next to bodies that move at the start."""
+        moving = self._sim.bodies.moving
+        return AROUND_BODIES * float((moving.fastest(0.0) * self._near).sum()) if moving else 0.0
 
     @property
     def _lift(self) -> float:

@@ -32,6 +32,7 @@ from taskflow.systems.bodies.solids import Solids
 
 FARTHEST = 0.5  # spacings that a surface moves in a step
 AROUND = 5.0  # largest |u| + |w| next to a bluff body over its speed: 2.4 at a cylinder in an ideal flow, more at edges
+SWEPT = 0.5  # rise of the advective rate in a step by cells that a surface cuts or uncovers, over the rate of its speed
 REACH = 4  # layers around closed faces on which a step with bodies differs from one without
 MOMENTS = np.linspace(0.0, 1.0, 9)  # of a step, at which positions of surfaces are sampled
 SHORTER = 60  # halvings of a step
@@ -92,13 +93,15 @@ class MovingBodies:
         return np.max(speeds, axis=0)
 
     def surge(self, before: float, now: float) -> float:
-        """Return the possible rise of the advective rate next to bodies by the change of their velocity in a step."""
-        rises = (
-            sum(n * abs(b - a) for n, a, b in zip(near, motion.velocity(before), motion.velocity(now), strict=True))
-            + arm * abs(motion.turning(now) - motion.turning(before))
-            for motion, near, arm in self._arms
-        )
-        return AROUND * max(rises)
+        """Return the possible rise of the advective rate next to bodies in a step: by the change of their velocity, and
+        by cells that surfaces cut or uncover.
+        """
+        rises = []
+        for motion, near, arm in self._arms:
+            old, new = ((*motion.velocity(time), motion.turning(time)) for time in (before, now))
+            change = sum(n * abs(b - a) for n, a, b in zip((*near, arm), old, new, strict=True))
+            rises.append(AROUND * change + SWEPT * sum(n * abs(b) for n, b in zip((*near, arm), new, strict=True)))
+        return max(rises)
 
     @cached_property
     def _arms(self) -> list[tuple[RigidMotion, list[float], float]]:

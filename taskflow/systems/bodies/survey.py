@@ -46,9 +46,9 @@ class Survey:
 
     def rows(self) -> Iterator[Row]:
         alone = [part.cells for part in self.parts] == [self.all.cells]
-        name = f"{self.parts[0].name}: " if alone else ""
-        yield Row("bodies", f"{name}{self.all}; {self.fluid:.2%} of the domain is fluid")
-        rows = [] if alone else [Row("", f"{part.name}: {part}") for part in self.parts]
+        total = "" if alone else f"{self.all}; "
+        yield Row("bodies", f"{total}{self.fluid:.2%} of the domain is fluid")
+        rows = [Row("", f"{part.name}: {part}") for part in self.parts]
         yield from (*rows[:LISTED], *details(rows[LISTED:]))
         yield from warning_rows(self.warnings)
 

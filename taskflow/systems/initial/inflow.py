@@ -68,9 +68,9 @@ class Inflows:
         """True if any value changes in time."""
         return any(profile.varies for side in self.all_profiles.values() for profile in side.values())
 
-    def begin(self, shard: Shard) -> dict[str, float]:
-        """Write the values at time 0, and return the scalars that the first step needs."""
-        return self._written(shard, [0.0] * len(self.openings.endings))
+    def begin(self, shard: Shard, time: float) -> dict[str, float]:
+        """Write the values at the time of a first or restored state. Return the scalars that the first step needs."""
+        return self._written(shard, [time] * len(self.openings.endings))
 
     def advance(self, shard: Shard, time: float, dt: float, last: float = 0.0) -> dict[str, float]:
         """Write the values at the ends of the stages of a step to time + dt. Return its scalars. `last` is not used."""

@@ -23,6 +23,7 @@ from taskflow.runtime.machine import Mapper, Plan
 from taskflow.runtime.machine.channel import DaskHome
 from taskflow.runtime.regions import Box, Field, FieldSpace, Partition, Region
 from taskflow.runtime.tasks import Read, Write, task
+from tests.speed import SOON
 
 PATIENCE = 1800.0  # seconds: many threads share two cores
 ROOT = Path(__file__).parents[3]
@@ -211,7 +212,7 @@ def test_other_processes_end_with_their_leader(hosts, monkeypatch):
     with grouped(hosts, job, 4) as group:
         group.start([job] * 64)
     hosts.cancel(list(group._futures.values()))
-    until = time.monotonic() + 60
+    until = time.monotonic() + SOON
     while any("taskflow-block" in thread.name and thread.is_alive() for thread in threading.enumerate()):
         assert time.monotonic() < until
         time.sleep(0.1)
