@@ -113,39 +113,52 @@ inline void end_copies() {
   for (const Copy& copy : fibers[current].copies) memcpy(copy.to, copy.from, copy.size);
   fibers[current].copies.clear();
 }
+// Whether a lane of this warp is in a mask, and a thread of the block
+inline bool is_there(unsigned mask, unsigned lane) {
+  return mask >> lane & 1 && current / 32 * 32 + lane < blockDim.x * blockDim.y * blockDim.z;
+}
 // The lanes of a mask meet before they read what others have put down, and before that is written over.
-template <class Value>
-inline Value exchanged(unsigned mask, Value value, unsigned from) {
+template <class Value, class Look>
+inline auto exchanged(unsigned mask, Value value, Look look) {
   const unsigned warp = current / 32 * 32;
   Meeting& meeting = lanes[warp + __builtin_ctz(mask)];
   unsigned expected = 0;
-  for (unsigned n = 0; n < 32; ++n) expected += mask >> n & 1 && warp + n < fibers.size() && warp + n < blockDim.x * blockDim.y * blockDim.z;
+  for (unsigned n = 0; n < 32; ++n) expected += is_there(mask, n);
   __builtin_memcpy(&slots[current], &value, sizeof value);
   meet(meeting, expected);
-  __builtin_memcpy(&value, &slots[warp + from], sizeof value);
+  const auto of = [&](unsigned lane) {
+    Value there;
+    __builtin_memcpy(&there, &slots[warp + lane], sizeof there);
+    return there;
+  };
+  const auto seen = look(of);
   meet(meeting, expected);
-  return value;
+  return seen;
 }
 }  // namespace emulation
 
 inline void __syncthreads() { emulation::meet(emulation::block, emulation::alive); }
 template <class Value>
 inline Value __shfl_sync(unsigned mask, Value value, int lane, int width = 32) {
-  return emulation::exchanged(mask, value, emulation::current % 32 / width * width + lane);
+  return emulation::exchanged(mask, value, [=](auto of) { return of(emulation::current % 32 / width * width + lane); });
 }
 template <class Value>
 inline Value __shfl_down_sync(unsigned mask, Value value, unsigned n) {
   const unsigned lane = emulation::current % 32;
-  return emulation::exchanged(mask, value, lane + n < 32 ? lane + n : lane);
+  return emulation::exchanged(mask, value, [=](auto of) { return of(lane + n < 32 ? lane + n : lane); });
 }
-inline bool __all_sync(unsigned mask, bool here) {
-  bool all = true;
-  for (unsigned n = 0; n < 32; ++n)
-    if (mask >> n & 1) all &= emulation::exchanged(mask, here, n);
-  return all;
+inline unsigned __ballot_sync(unsigned mask, bool here) {
+  return emulation::exchanged(mask, here, [=](auto of) {
+    unsigned all = 0;
+    for (unsigned n = 0; n < 32; ++n)
+      if (emulation::is_there(mask, n)) all |= unsigned(of(n)) << n;
+    return all;
+  });
 }
+inline bool __any_sync(unsigned mask, bool here) { return __ballot_sync(mask, here); }
+inline bool __all_sync(unsigned mask, bool here) { return !__any_sync(mask, !here); }
+inline unsigned __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline void __syncwarp() { __all_sync(0xffffffffu, true); }
-inline bool __any_sync(unsigned mask, bool here) { return !__all_sync(mask, !here); }
 template <class Value>
 inline unsigned __cvta_generic_to_shared(Value*) { return 0; }
 inline void __threadfence() {}

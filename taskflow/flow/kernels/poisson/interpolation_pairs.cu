@@ -1,9 +1,10 @@
 // From a level of multigrid to the next finer one, whose cells lie two by two by two in coarse ones, where coefficients are
 // variable. In most cells they are the same all around.
-#define UZ 8
+#define UZ 16
 #define UNROLL 4
+#define BX 64
 #define BY 2
-#define RESIDENT (sizeof(real) == 4 ? 3 : 2)
+#define RESIDENT (sizeof(real) == 4 ? 6 : 4)
 #include "cell.h"
 #include "between.h"
 #include "faces.h"
@@ -45,5 +46,5 @@ TASK correct_by_pairs_variable(Range range, InOut p, Foreign coarse, Foreign b_x
     const Square below = square(coarse, x, y, z.low), above = square(coarse, x, y, z.high);  // all loads before the first choice
     const real bent = corrected(below, above, between(x, 2, on_x), between(y, 2, on_y), between(z, 2, on_z));
     return p[c] + (active(c, b) ? bent : real(0));
-  }, STORE(c, value) { p[c] = value; }, In(p));
+  }, STORE(c, value) { p[c] = value; }, In(p), b_x, b_y, b_z);
 }

@@ -3,7 +3,7 @@
 #define UNROLL 1
 #define BX 64
 #define BY 4
-#define RESIDENT 3
+#define RESIDENT 4
 #include "cell.h"
 #include "../flags.h"
 #include "friction.h"

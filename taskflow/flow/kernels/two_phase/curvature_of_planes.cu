@@ -1,5 +1,6 @@
 // The curvature of an interface of planes: from heights, else from a paraboloid, else none.
 #define UZ 8
+#define BX 32
 #include "cell.h"
 #include "../flags.h"
 #include "paraboloid.h"

@@ -1,8 +1,8 @@
 // Sweeps of a volume of fluid along one axis after another (G. D. Weymouth, D. K.-P. Yue 2010, J. Comput. Phys. 229, 2853).
 #include "cell.h"
+#include "../metrics.h"
 #include "ahead.h"
 #include "phases.h"
-#include "plane.h"
 
 // u_old = w = u + 0.025 ratio (u - u_old), the velocity that carries the interface
 TASK carrying_velocity(Range range, In q, InOut q_old, In64 ratio) {
@@ -12,38 +12,6 @@ TASK carrying_velocity(Range range, In q, InOut q_old, In64 ratio) {
 
 TASK mass_before(Range range, In f, Out mass, Phases phases) {
   for_cells(range, CELL(c) { mass[c] = density(phases, f[c]); });
-}
-
-// The cell before c along an axis
-template <class C>
-FN Cell before(const C& c, Index N) {
-  return {c.i - (AXIS == 0), c.j - (AXIS == 1), c.k - (AXIS == 2), c.offset - N};
-}
-
-// flux = the volume of phase 1 that passes the low faces of cells in a step, over that of a cell
-TASK share_flux(Range range, In f, In w, Out flux, In64 dt, Grid grid) {
-  FRAME(range)
-  const real step = real(*dt) * axis(grid, AXIS, 0, N).per_cell();
-  const int first = grid.first[AXIS], last = grid.last[AXIS];
-  const auto enters = CELL(c) {
-    const int n = index(c, AXIS);
-    return w[c] > 0 ? n == first : n == last + 1;
-  };
-  const auto cut = CELL(c) { return is_cut(w[c] > 0 ? f[c - N] : f[c]) & !enters(c) & (w[c] != 0); };
-  const auto whole = CELL(c) {
-    const real low = f[c - N], high = f[c], donor = w[c] > 0 ? low : high;
-    return step * w[c] * (enters(c) ? real(0.5) * (low + high) : donor);
-  };
-  most_cells(range, everywhere(), whole, cut, CELL(c) {
-    if (!cut(c)) return whole(c);
-    const bool forward = w[c] > 0;
-    const Cell here{c.i, c.j, c.k, c.offset}, donor = forward ? before(c, N) : here;
-    const Normal m = normal(f, donor, lines(grid, donor, X, Y, Z));
-    if (steepness(m) == 0) return whole(c);
-    const real along = AXIS == 0 ? m.x : AXIS == 1 ? m.y : m.z, r = AXIS == 0 ? m.y : m.x, s = AXIS == 2 ? m.y : m.z;
-    const real moved = step * w[c];
-    return moved * share_of_slab(f[donor], along, r, s, magnitude(moved), forward);
-  }, STORE(c, value) { flux[c] = value; });
 }
 
 // What a sweep adds to the share s, since the flow along its axis alone expands or contracts; along an absent axis nothing

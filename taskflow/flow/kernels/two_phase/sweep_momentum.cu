@@ -1,5 +1,7 @@
 // Momentum that moves with the mass of a sweep along one axis.
 #define UZ 1
+#define BX 64
+#define RESIDENT 5
 #include "cell.h"
 #include "../flags.h"
 #include "carried.h"

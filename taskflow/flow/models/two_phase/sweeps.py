@@ -53,7 +53,7 @@ def mass_before(f: Read, mass: Write, *, phases: Phases) -> None:
     """mass = the density of the share f."""
 
 
-@task(kernel=TEXT)
+@task(kernel=KERNELS / "two_phase" / "share_flux.cu")
 def share_flux(f: Read[AROUND_DONORS], w: Read, flux: Write, *, along: Axis, dt: Scalar, grid: Grid) -> None:
     """flux = F on low faces across an axis, w being the velocity along it. On boundaries the mean of both cells enters,
     and walls mirror f.

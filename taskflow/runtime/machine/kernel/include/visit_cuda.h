@@ -191,27 +191,64 @@ FN void change_cells(const Range& r, const Interior& in, Load load, Store store,
       streams...);
 }
 
+// Lists the cells whose bits are set in `chosen`, of the UNROLLED ones of each lane, for all lanes of a warp: the lane, and 32 times
+// the cell. Returns their number.
+FN int listed(unsigned chosen, unsigned short* places) {
+  const unsigned lane = (threadIdx.x + threadIdx.y * blockDim.x) & 31;
+  int count = 0;
+#pragma unroll
+  for (unsigned n = 0; n < UNROLLED; ++n) {
+    const bool here = chosen >> n & 1;
+    const unsigned all = __ballot_sync(0xffffffffu, here);
+    if (here) places[count + __popc(all & ((1u << lane) - 1))] = n << 5 | lane;
+    count += __popc(all);
+  }
+  __syncwarp();
+  return count;
+}
+
 // store(cell, any(cell)), where usual(cell) is a shorter equivalent wherever rare(cell) is false, as nearly everywhere. usual() is
-// unrolled over all cells, so that no load waits for a branch; if one is rare, any() is done sequentially.
+// unrolled over all cells, so that no load waits for a branch. The lanes of a warp share its rare cells evenly: an interface
+// crosses few of its columns, and the other lanes would wait.
 template <bool AMID = false, class Usual, class Rare, class Any, class Store, class... Streams>
 FN void most_cells(const Range& r, const Interior& in, Usual usual, Rare rare, Any any, Store store, Streams... streams) {
-  for_column<AMID>(
-      r, in, [&](Cell c) { store(c, any(c)); },
-      [&](const InnerOf<AMID> (&cells)[UNROLLED]) {
-        decltype(usual(cells[0])) values[UNROLLED];
-        bool found = false;
-#pragma unroll
-        for (int n = 0; n < UNROLLED; ++n) values[n] = usual(cells[n]), found |= rare(cells[n]);
-        if (!found) {
-#pragma unroll
-          for (int n = 0; n < UNROLLED; ++n) store(cells[n], values[n]);
-          return;
-        }
-        Cell c = cells[0];
+  __shared__ unsigned short places_of_warps[BX * BY / 32][32 * UNROLLED];
+  const Column c = column(r, in.pairs);
+  const unsigned thread = threadIdx.x + threadIdx.y * blockDim.x, first = thread & ~31u;
+  unsigned short* const places = places_of_warps[thread / 32];
+  const bool between = c.j >= in.low[0] && c.j <= in.high[0];
+  (fetch_planes(streams, r, c, c.begin), ...);
 #pragma unroll 1
-        for (int n = 0; n < UNROLLED; ++n, ++c.k, c.offset += r.z) store(c, any(c));
-      },
-      streams...);
+  for (int k = c.begin - (in.pairs ? c.begin & 1 : 0); k < c.end; k += UNROLLED) {
+    if constexpr (UZ > UNROLLED) (fetch_planes(streams, r, c, k + UNROLLED), ...);
+    const Index offset = c.i + c.j * r.y + k * r.z;
+    const int last = k + UNROLLED - 1;
+    unsigned chosen = 0;
+    if (c.any && between && k >= c.begin && k >= in.low[1] && last <= in.high[1] && last < c.end) {
+      InnerOf<AMID> cells[UNROLLED];
+      decltype(usual(cells[0])) values[UNROLLED];
+#pragma unroll
+      for (int n = 0; n < UNROLLED; ++n) {
+        cells[n] = {{c.i, c.j, k + n, offset + n * r.z}, n, (k >> 1) + n / 2, n & 1};
+        values[n] = usual(cells[n]), chosen |= unsigned(rare(cells[n])) << n;
+      }
+#pragma unroll
+      for (int n = 0; n < UNROLLED; ++n)
+        if (!(chosen >> n & 1)) store(cells[n], values[n]);
+    } else if (c.any) {
+      for (int n = 0; n < UNROLLED; ++n) chosen |= unsigned(k + n >= c.begin && k + n < c.end) << n;
+    }
+    if (!__any_sync(0xffffffffu, chosen)) continue;
+    const int count = listed(chosen, places);
+#pragma unroll 1
+    for (int m = thread & 31; m < count; m += 32) {
+      const unsigned place = places[m], owner = first | (place & 31), n = place >> 5;
+      const int i = c.i + int(owner % blockDim.x) - int(threadIdx.x), j = c.j + int(owner / blockDim.x) - int(threadIdx.y);
+      const Cell cell{i, j, k + int(n), i + j * r.y + (k + int(n)) * r.z};
+      store(cell, any(cell));
+    }
+    __syncwarp();
+  }
 }
 
 template <class Usual, class Rare, class Any, class Store, class... Streams>
