@@ -45,11 +45,12 @@ from taskflow.runtime.cluster import (
 )
 from taskflow.runtime.host import SYSTEM, Heartbeats, Here, Place, choose_device, look_at, remaining_workers, survey
 from taskflow.runtime.machine import Job, Mapper, Plan
-from taskflow.runtime.profile import Timeline
 from taskflow.runtime.regions import Triple
 
 if TYPE_CHECKING:
     from distributed import Client
+
+    from taskflow.runtime.profile import Timeline
 
 SIGNALS = (signal.SIGINT, *SYSTEM)
 

@@ -1,6 +1,7 @@
 """Batches of steps, led by the clock on the device: the same bits as steps that the host plans one by one."""
 
 import math
+import time
 
 import pytest
 
@@ -8,6 +9,7 @@ from taskflow.cases import Case
 from taskflow.runs.block import batch
 from taskflow.runs.block.batch import StepBatches
 from taskflow.runs.block.sanity import Sanity
+from taskflow.runs.block.stepping import Stepping
 from tests.cases import two_phases
 from tests.runs.going_on import assert_same_run, contents, go, steps
 
@@ -127,3 +129,17 @@ def test_resuming_between_batches(sizes, tmp_path):
     go(case, tmp_path / "resumed", resume=True)
     assert sizes
     assert_same_run(tmp_path / "resumed", tmp_path / "alone")
+
+
+def test_waits_do_not_count(tmp_path, monkeypatch, sizes):
+    """On cores a step is small if it needs little processor time, however long its block waits for a core."""
+    take = Stepping.take
+
+    def late(self, now, tick):
+        time.sleep(0.05)
+        return take(self, now, tick)
+
+    monkeypatch.setattr(Stepping, "take", late)
+    monkeypatch.setattr(batch, "LENGTH", 0.1)
+    go(case_of("periodic"), tmp_path / "run")
+    assert sum(done for _, done in sizes) > 0

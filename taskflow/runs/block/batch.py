@@ -26,9 +26,9 @@ from taskflow.runs.state.setup import BlockSpec
 from taskflow.runtime.machine import Shard
 from taskflow.runtime.tasks.numbers import numbered
 
-LENGTH = 0.01  # seconds: the longest time without an answer to requests
+LENGTH = 0.01  # seconds of work: the longest time without an answer to requests, if each block has a core
 LEAST = 8  # steps: fewer do not pay for a savepoint
-WARM = 0.1  # seconds of steps before the first batch: short runs do not pay for another trace
+WARM = 0.1  # seconds of work before the first batch: short runs do not pay for another trace
 # Steps that are recorded as one program. Two steps lead back to the same roles, so that a CPU repeats them in C.
 SEVERAL = {"cpu": 2, "gpu": 4}
 NEARLY = 0.8  # of the way to a time, as steps may grow
@@ -56,13 +56,13 @@ class StepBatches:
         self._stepping, self._checks, self._given = stepping, checks, given
         step = spec.clocked_step
         self._steps = (step, replace(step, times=SEVERAL[shard.device.kind])) if step else None
-        self._spent, self._seconds = 0.0, math.inf  # wall time of all steps, and of one
+        self._spent, self._seconds = 0.0, math.inf  # time of work of all steps, and of one
         self._most = math.inf  # steps of a batch, after one that was taken back
         self._wait, self._waited = 0, 1  # single steps until the next batch, and their number last time
         self._expected: tuple[float, float] | None = None  # dt and time that the clock on the device has planned
 
     def note(self, seconds: float, steps: int) -> None:
-        """Note the wall time of some steps, the longest on any block."""
+        """Note the time of work of some steps, the longest on any block."""
         self._spent += seconds
         self._seconds = seconds / steps
 

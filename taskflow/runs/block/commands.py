@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from taskflow.cases.timing.schedule import NEVER, Pause
 from taskflow.common.errors import RunFailed
 from taskflow.runs.block.checkpoints import RunStart
 from taskflow.runs.block.job import RunLoop
 from taskflow.runtime.machine import Control, Shard
-from taskflow.runtime.profile import Timeline
+
+if TYPE_CHECKING:
+    from taskflow.runtime.profile import Timeline
 
 DRIVE = "drive"
 

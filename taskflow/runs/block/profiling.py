@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from taskflow.common.errors import BadArgument, BadInput
 from taskflow.runtime.machine import Shard
-from taskflow.runtime.profile import Profiler, Ranges, Timeline, summarise, write_chrome
+
+if TYPE_CHECKING:
+    from taskflow.runtime.profile import Profiler, Timeline
 
 NAME = "profile"  # of both files in the run directory
 
@@ -53,6 +55,8 @@ class Profiling:
             self.end()
 
     def _begin(self, window: Window) -> None:
+        from taskflow.runtime.profile import Profiler, Ranges  # most runs have no profile
+
         if window.by == "nvtx":
             try:
                 self.shard.instrument(Ranges.open())
@@ -77,6 +81,7 @@ def write_profile(directory: Path, timelines: Sequence[Timeline | None], window:
     If the run ended before its window, nothing is written.
     """
     from taskflow.plots.charts import plot_shares  # loads matplotlib, which the blocks do not need
+    from taskflow.runtime.profile import summarise, write_chrome
 
     recorded = [timeline for timeline in timelines if timeline is not None]
     summary = summarise(recorded)

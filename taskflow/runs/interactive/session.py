@@ -34,7 +34,8 @@ from taskflow.runs.results import Run
 from taskflow.runs.run import arguments, claimed_directory, stoppable
 from taskflow.runs.state.remedies import as_keys, how_to_resume
 from taskflow.runs.state.setup import Settings
-from taskflow.runtime.cluster import Blocks, Progress, lasting_client
+from taskflow.runtime.cluster import Progress, lasting_client
+from taskflow.runtime.cluster.blocks import Blocks
 from taskflow.runtime.host import SYSTEM
 from taskflow.runtime.machine import Job
 from taskflow.systems.projection import system_of

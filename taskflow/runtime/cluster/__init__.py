@@ -5,7 +5,6 @@ the physics, nor the origin of the values in a case file.
 """
 
 from taskflow.runtime.cluster.block_group import BlockGroup
-from taskflow.runtime.cluster.blocks import Blocks
 from taskflow.runtime.cluster.local import embedded
 from taskflow.runtime.cluster.placement import (
     by_scheduler_file,
