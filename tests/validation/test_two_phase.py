@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import taskflow as tf
 from taskflow.flow.operators.phases import Phases
 from tests.flow.phases import WALL, compute, heights, two_phase
-from tests.validation.collapsing_column import front as ideal_front
+from tests.validation.collapsing_column import front
 
 DATA = Path(__file__).parents[1] / "data"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -193,13 +194,20 @@ def test_a_heavy_fluid_falls_into_a_light_one(tmp_path):
             assert place == pytest.approx(float(row[column]), abs=most), (column, row["t_star"])
 
 
+@cache
+def ideal_front() -> np.ndarray:
+    """Times, and places of the front of a column of an ideal fluid with the surface tension of water."""
+    return front(41, 0.002, 1.0, bond=998 * 9.81 * 0.05715**2 / 0.0728)[:, :2].T
+
+
 def test_an_ideal_fluid_is_ahead_of_the_experiment():
-    """V13: no correct front is within 8 % of the measured one before two widths, with a shift of 0.1 for the gate."""
-    time, place, _ = ideal_front(71, 0.005, 1.0).T
+    """V13: no correct front stays within 8 % of the measured one up to two widths, with a shift of 0.1 for the gate."""
+    time, place = ideal_front()
     rows = [row for row in table("martin_moyce1952_front.csv") if row["set"] == "table" and 0.8 < float(row["T"]) < 1.5]
     ahead = [np.interp(float(row["T"]) - 0.1, np.sqrt(2) * time, place) / float(row["Z"]) - 1 for row in rows]
     assert len(ahead) == 3
-    assert min(ahead) > 0.08
+    assert min(ahead) > 0.07
+    assert max(ahead) > 0.11
 
 
 def test_a_dam_breaks(tmp_path):
@@ -220,11 +228,11 @@ def test_a_dam_breaks(tmp_path):
     for row in table("martin_moyce1952_front.csv"):
         if 2.0 < float(row["Z"]) < 3.9:
             time = (float(row["T"]) - 0.1) / (np.sqrt(2) * scale)
-            front = np.interp(time, water.time.values, water.extent_x_max.values) / width
-            assert front == pytest.approx(float(row["Z"]), rel=0.08), row
-    for time, place, _ in ideal_front(71, 0.005, 1.0)[40::20]:
-        front = np.interp(time / scale, water.time.values, water.extent_x_max.values) / width
-        assert front == pytest.approx(place, rel=0.035)
+            reached = np.interp(time, water.time.values, water.extent_x_max.values) / width
+            assert reached == pytest.approx(float(row["Z"]), rel=0.08), row
+    time, place = ideal_front()
+    ahead = np.interp(time / scale, water.time.values, water.extent_x_max.values) / width / place - 1
+    assert abs(ahead[time > 0.2]).max() < 0.01
 
 
 @pytest.mark.parametrize("droplets", [1, 10, 1000])
