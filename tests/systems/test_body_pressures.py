@@ -121,7 +121,8 @@ def test_bits_do_not_depend_on_blocks(blocks):
 @pytest.mark.slow
 def test_a_run_goes_on_to_the_bit(tmp_path):
     kept = {"checkpoint": {"every": {"steps": 3}}, "output": {"precision": "double"}}
-    case = room(LOW, {**FREE, "pressure": "-1 - t"}, GRILLE, obstacles=[STAND], **HEAT, **kept)
+    grille = {**GRILLE, "box": [[0.5, 0.7, 0], [0.6, 0.7, 1]]}
+    case = room(LOW, {**FREE, "pressure": "-1 - t"}, grille, obstacles=[STAND], **HEAT, **kept)
     tf.run(case, output=tmp_path / "whole")
     tf.run(case.replace(**{"time.steps": 3}), output=tmp_path / "half")
     tf.run(case, output=tmp_path / "half", resume=True)
