@@ -70,7 +70,7 @@ def test_it_has_what_a_case_gives_a_flow():
     sim = RunSetup(Case(**CASE, stopping={"times": 4}), (1, 1, 2))
     assert type(sim.system) is Forced
     assert sim.measures.finite == ("kinetic_energy", "divergence", "integral_smoke")
-    labels = ["model", "bodies", "openings", "", "eddies", "warning"]  # of the Peclet number
+    labels = ["model", "bodies", "", "openings", "", "eddies", "warning"]  # of the Peclet number
     assert [row.label for row in sim.system.rows(sim.step_cost)] == labels
     assert sim.averages.statistics.budget is not None
     assert sim.system.attributes["viscosity"] == 0.02

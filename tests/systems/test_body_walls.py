@@ -221,7 +221,6 @@ def test_a_run_goes_on_to_the_bit(tmp_path):
     ({"roughness": 0.01}, "in the face of a body give heat_flux, heat_transfer, outside_temperature, temperature, vel"),
     ({"heat_flux": 1.0}, "temperature is given as well"),
     ({"scalars": {"soot": 1.0}}, "there is no such scalar; give one of smoke, dust"),
-    ({"type": "vent", "temperature": None}, "it is missing, in this version; give"),
 ])  # fmt: skip
 def test_what_is_wrong_is_named(change, line):
     with pytest.raises(BadInput) as error:
