@@ -267,7 +267,10 @@ class BlockGroup:
         if not call.done():
             return self._loss(leader, "no answer")
         try:
-            return call.result(timeout=CALL)
+            try:
+                return call.result(timeout=CALL)
+            except UnboundLocalError:  # a cancelled connection, which `distributed.utils.sync` does not expect
+                return call.result(timeout=CALL)
         except TaskflowError as error:
             return error
         except Exception as error:
