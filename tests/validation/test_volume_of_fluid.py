@@ -122,7 +122,7 @@ def test_a_bubble_rises_as_in_the_benchmark(tmp_path, cells, peak, height, rms, 
 
 @pytest.mark.parametrize("cells", [32, pytest.param(64, marks=pytest.mark.gpu)])
 def test_a_bubble_at_1000_to_1(tmp_path, cells):
-    """V11: case 2 of Hysing et al. to t = 3, with its skirts; also at h = 1/32 within what is asked at 1/64."""
+    """V11: case 2 of Hysing et al. to t = 3, with its skirts; also at h = 1/32 within the bounds of 1/64."""
     bubble = series(
         tmp_path, "rising_bubble", "bubble", *squares(cells), *on_gpu(cells > 32), "two_phase.method=vof",
         "two_phase.density=[1000.0,1.0]", "two_phase.viscosity=[10.0,0.1]", "two_phase.surface_tension=1.96",

@@ -11,7 +11,7 @@ from taskflow.cases.language.table import written
 from taskflow.cases.tables.timed import TimeFunction, TimeTable, Value, value
 from taskflow.common.errors import BadInput
 
-FUNCTION, TABLE = "function", "table"  # keys of what is no number and no expression
+FUNCTION, TABLE = "function", "table"  # keys of entries that are neither numbers nor expressions
 
 
 def kept(given: Value) -> Any:

@@ -267,10 +267,7 @@ class BlockGroup:
         if not call.done():
             return self._loss(leader, "no answer")
         try:
-            try:
-                return call.result(timeout=CALL)
-            except UnboundLocalError:  # a cancelled connection, which `distributed.utils.sync` does not expect
-                return call.result(timeout=CALL)
+            return _result(call)
         except TaskflowError as error:
             return error
         except Exception as error:
@@ -296,6 +293,16 @@ def _together(jobs: Sequence[Job], blocks: Sequence[int]) -> list[tuple[Job, lis
     for block in blocks:
         shared.setdefault(id(jobs[block]), (jobs[block], []))[1].append(block)
     return list(shared.values())
+
+
+def _result(call: PendingCall) -> Any:
+    """Return the result of a call that is done. `distributed.utils.sync` does not expect that a connection is
+    cancelled, and raises UnboundLocalError then: the result is asked for a second time.
+    """
+    try:
+        return call.result(timeout=CALL)
+    except UnboundLocalError:
+        return call.result(timeout=CALL)
 
 
 def _checked(answers: dict[K, Any]) -> dict[K, Any]:

@@ -93,7 +93,8 @@ def solver(case: Case, grid: Grid, blocks: Triple, device: str, near: Box | None
         return direct(case, grid, blocks)
     if name == "jacobi":
         return _jacobi(case, grid, _tolerance(case), _twice(case, blocks, device), near)
-    parted, variable = tuple(mixed(case)), bool(case.obstacles or mixed(case))
+    parted = tuple(mixed(case))
+    variable = bool(case.obstacles or parted)
     operator = Operator(grid, released(case), variable=variable, openings=parted, screened=held(case))
     return iterative(name, case, operator, blocks, device)
 
