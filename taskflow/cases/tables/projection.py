@@ -49,7 +49,7 @@ PROJECTION = Supports(
         ("openings.obstacle", "bodies.treatment.immersed"): 'give "flagged"',
         ("openings", "time.implicit"): None,
         ("openings", "particles"): None,
-        ("openings", "statistics.budget"): None,
+        ("openings.obstacle", "statistics.budget"): None,
         **{("openings.roughness", f"openings.{key}.timed"): "give numbers there" for key in ON_WALLS},
         ("bodies.treatment.immersed", "particles"): 'give "flagged", or omit particles',
         ("time.scheme", "obstacles.motion"): 'give "ab2"',
