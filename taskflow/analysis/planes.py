@@ -50,7 +50,7 @@ def plane_of(ds: xr.Dataset, text: str | None) -> CutPlane:
 
 def plane_between(text: str, extents: Callable[[str], tuple[float, float]]) -> CutPlane:
     """Return the plane named by a text, in a domain of these extents. Raises BadInput as `plane_of` does."""
-    match = re.fullmatch(r"\s*([xyz])\s*(?:=\s*(\S+)\s*)?", text)
+    match = re.fullmatch(r"\s*([xyz])\s*(?:=\s*(\S+)\s*)?", text) if isinstance(text, str) else None
     if match is None:
         raise BadInput(f"plane = {text!r}: not a plane; write x, y or z, or a position such as y=0.3")
     low, high = extents(match[1])

@@ -116,6 +116,11 @@ class RunRecords:
         Returns
         -------
         matplotlib.figure.Figure
+
+        Raises
+        ------
+        BadInput
+            If the field, the plane or an option of the picture is unknown or invalid.
         """
         from taskflow.plots.look import Look
         from taskflow.plots.snapshots import draw, plane_through
@@ -124,5 +129,5 @@ class RunRecords:
         records = self.dataset()
         record = records.isel(time=-1) if "time" in records.dims else records
         part = plane_through(record, plane, inside=given_bodies(records.attrs))
-        return draw(part, part.chosen(field), Look(**look))
+        return draw(part, part.chosen(field), Look.of(look))
 
