@@ -73,7 +73,7 @@ class Look:
         values: dict[str, Any] = {}
         for name, value in options.items():
             if name not in known:
-                raise BadInput(f"plot({name}={value!r}): unknown option; give {', '.join(known)}, or omit it")
+                raise BadInput(f"plot({name}={value!r}): unknown option; give {', '.join(known)} or window, or omit it")
             try:
                 values[name] = value if value is None else known[name](value)
                 cls(**{name: values[name]})
@@ -152,6 +152,19 @@ def _pair(value: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         raise BadInput("give two numbers") from None
     return low, high
+
+
+def window_of(value: Any) -> tuple[float, float, float, float] | None:
+    """Return a window of `Run.plot`. Raises BadInput if it is invalid."""
+    if value is None:
+        return None
+    try:
+        left, right, bottom, top = map(float, value)
+        if left < right and bottom < top:
+            return left, right, bottom, top
+    except (TypeError, ValueError):
+        pass
+    raise BadInput(f"plot(window={value!r}): give four numbers, the lower one of each pair first, as (-1, 2, -1, 1)")
 
 
 def _truth(value: Any) -> bool:

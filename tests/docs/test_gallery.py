@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "docs" / "gallery").glob("plot_*.py"))
 
 
-def test_there_are_eight():
-    assert len(SCRIPTS) >= 8
+def test_there_are_twelve():
+    assert len(SCRIPTS) >= 12
 
 
 @pytest.mark.slow

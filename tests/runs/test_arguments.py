@@ -25,7 +25,10 @@ def run(tmp_path_factory) -> tf.Run:
 
 
 @pytest.mark.parametrize(("look", "message"), [
-    ({"unknown": 1}, "plot(unknown=1): unknown option; give range, log, cmap, size, or omit it"),
+    ({"unknown": 1}, "plot(unknown=1): unknown option; give range, log, cmap, size or window, or omit it"),
+    ({"window": (1, 0, 0, 1)}, "plot(window=(1, 0, 0, 1)): give four numbers, the lower one of each pair first"),
+    ({"window": 3}, "plot(window=3): give four numbers"),
+    ({"window": (0, 1, 0, 1)}, "window: of runs on charts alone; omit it"),
     ({"range": "a"}, "plot(range='a'): give two numbers"),
     ({"range": (1,)}, "plot(range=(1,)): give two numbers"),
     ({"range": (1, 0)}, "plot(range=(1, 0)): give two numbers, the lower one first"),
