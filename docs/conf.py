@@ -26,7 +26,10 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # signatures are read as they are written; the prose says what is meant
 default_role = "code"
 
-GALLERY = ("cavity", "taylor_green", "cylinder", "convection", "channel", "city", "coupling", "control", "sweep")
+GALLERY = (
+    "cavity", "taylor_green", "cylinder", "convection", "channel", "openings", "city", "two_phases", "wing", "coupling",
+    "control", "sweep",
+)  # fmt: skip
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "examples/gallery",  # what is built; the scripts are run once, and again when they change

@@ -310,7 +310,7 @@ class FlowAccessor(DerivedFields[xr.DataArray]):
 
     def _snapshot(self, time: float | None) -> xr.Dataset:
         if time is not None and "time" not in self._ds.dims:
-            raise BadInput(f"time = {time:g}: this dataset has one time; omit it")
+            raise BadInput(f"time = {time}: this dataset has one time; omit it")
         return last(self._ds) if time is None else at_time(self._ds, time)
 
     @property

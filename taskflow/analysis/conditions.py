@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import xarray as xr
 
 from taskflow.common.errors import BadInput
-from taskflow.output.store.conditions import OPEN, SIDES, BoundarySide, Conditions
+from taskflow.output.store.conditions import OPEN, SIDES, BoundarySide, Conditions, OpeningSide
 from taskflow.output.store.reading import edges, extent, periodic, widths
 
+V = TypeVar("V")
 VELOCITY = ("u", "v", "w")
 OFF = 1e-6  # of the smallest cell: largest offset of a centre from the middle of its faces, as other tools round
 
@@ -82,11 +83,51 @@ def reaches(ds: xr.Dataset, face: str) -> bool:
     return abs(extent(ds, axis)[high] - domain(ds, axis)[high]) < 0.5 * float(widths(ds, axis).min())
 
 
-def boundary_value(ds: xr.Dataset, name: str, face: str) -> float | Literal["no gradient"] | None:
-    """Return the value of a field on a face of the domain, or "no gradient", or None if unknown."""
+def openings_of(ds: xr.Dataset, face: str) -> list[OpeningSide]:
+    """Return the openings in a face of the domain, none if its conditions are unknown."""
     known = known_conditions(ds)
-    side = known.sides.get(face) if known and reaches(ds, face) else None
-    if side is None or side.type not in ("wall", "slip") or (name != "T" and name not in VELOCITY):
+    return [opening for opening in known.openings.values() if opening.side == face] if known else []
+
+
+def mask(ds: xr.Dataset, opening: OpeningSide, dims: Iterable[str] = ()) -> xr.DataArray:
+    """Return whether values along its side are at an opening: of cells, or of the faces among `dims`, which belong to
+    it if both cells next to them do.
+    """
+    first, second = (f"{axis}_c" for axis in "xyz" if axis != opening.side[0])
+    taken = xr.zeros_like(ds[first] * ds[second], dtype=bool)
+    for a, b, c, d in opening.faces:
+        taken = taken | ((a < ds[first]) & (ds[first] < b) & (c < ds[second]) & (ds[second] < d))
+    for dim in {f"{first[0]}_f", f"{second[0]}_f"} & {*dims}:
+        centre, last = f"{dim[0]}_c", ds.sizes[f"{dim[0]}_c"] - 1
+        above = np.searchsorted(ds[centre].values, ds[dim].values)
+        low, high = (taken.isel({centre: np.clip(n, 0, last)}).drop_vars(centre) for n in (above - 1, above))
+        taken = (low & high).rename({centre: dim}).assign_coords({dim: ds[dim]})
+    return taken
+
+
+def on_parts(parts: Iterable[tuple[xr.DataArray | None, V]], values: Callable[[V], xr.DataArray]) -> xr.DataArray:
+    """Return the values of a side from its number, and where masks of openings hold from the number of the opening."""
+    result = xr.DataArray()
+    for taken, number in parts:
+        result = values(number) if taken is None else result.where(~taken, values(number))
+    return result
+
+
+def boundary_values(
+    ds: xr.Dataset, name: str, face: str, dims: Iterable[str]
+) -> list[tuple[xr.DataArray | None, float | Literal["no gradient"] | None]]:  # fmt: skip
+    """Return the value of a field on a face of the domain, or "no gradient", or None if unknown, then the values on its
+    openings with their masks of values along `dims`.
+    """
+    known = known_conditions(ds)
+    if known is None or not reaches(ds, face):
+        return [(None, None)]
+    opened = ((mask(ds, opening, dims), _boundary_value(opening, name)) for opening in openings_of(ds, face))
+    return [(None, _boundary_value(known.sides[face], name)), *opened]
+
+
+def _boundary_value(side: BoundarySide, name: str) -> float | Literal["no gradient"] | None:
+    if side.type not in ("wall", "slip") or (name != "T" and name not in VELOCITY):
         return None
     if side.type == "slip":
         return "no gradient"

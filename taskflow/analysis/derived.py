@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.conditions import conditions, domain, goes_round, part_of, reaches
+from taskflow.analysis.conditions import conditions, domain, goes_round, mask, openings_of, part_of, reaches
 from taskflow.analysis.planes import VELOCITY, CutPlane, interpolate, on_cells
 from taskflow.common.derived_names import COMPONENTS, LAMBDA2, SPEED, VORTICITY, WORDS, Q
 from taskflow.common.errors import BadInput
@@ -222,7 +222,7 @@ def on_plane(ds: xr.Dataset, plane: CutPlane) -> xr.Dataset:
 def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
     """Return the stress of the fluid on a wall, over density: viscosity (u - u_wall) / (spacing / 2).
 
-    For the two velocities along the wall, at the centre of each wall-adjacent cell, NaN in bodies.
+    For the two velocities along the wall, at the centre of each wall-adjacent cell, NaN in bodies and at openings.
     """
     wall, viscosity = _wall(ds, face), conditions(ds).viscosity
     if math.isnan(viscosity):
@@ -232,7 +232,7 @@ def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
     for (axis, name), at_wall in zip(VELOCITY.items(), wall.velocity or (0.0, 0.0, 0.0), strict=True):
         if axis != face[0]:
             inside, distance = _at_wall(ds, face, centred(ds, field_of(ds, name)))
-            stress = _in_fluid(ds, face, viscosity * (inside - at_wall) / distance)
+            stress = _on_wall(ds, face, viscosity * (inside - at_wall) / distance)
             about = {"long_name": f"shear stress along {axis} on {face}, over density", "units": "1"}
             shear[f"shear_{axis}"] = stress.assign_attrs(about)
     return xr.Dataset(shear, attrs=ds.attrs)
@@ -241,8 +241,8 @@ def wall_shear(ds: xr.Dataset, face: str) -> xr.Dataset:
 def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
     """Return the local Nusselt number of a wall: heat flux into the fluid over pure conduction across the domain.
 
-    Conduction is between the hottest and the coldest wall. NaN in bodies. Without bodies at the wall, the area-weighted
-    mean is the number in the log.
+    Conduction is between the hottest and the coldest wall. NaN in bodies and at openings. Without bodies at the wall,
+    the area-weighted mean is the number in the log.
     """
     temperature, sides = _wall(ds, face).temperature, conditions(ds).sides.values()
     temperatures = [side.temperature for side in sides if side.temperature is not None]
@@ -251,7 +251,7 @@ def nusselt(ds: xr.Dataset, face: str) -> xr.DataArray:
     inside, distance = _at_wall(ds, face, field_of(ds, "T"))
     low, high = domain(ds, face[0])
     length = high - low if part_of(ds, face[0]) else float(widths(ds, face[0]).sum())
-    number = _in_fluid(ds, face, (temperature - inside) / distance * length / difference)
+    number = _on_wall(ds, face, (temperature - inside) / distance * length / difference)
     return number.rename("nusselt").assign_attrs(long_name=f"Nusselt number on {face}", units="1")
 
 
@@ -274,8 +274,10 @@ def _at_wall(ds: xr.Dataset, face: str, field: xr.DataArray) -> tuple[xr.DataArr
     return field.isel(place, drop=True), float(widths(ds, face[0]).isel(place)) / 2
 
 
-def _in_fluid(ds: xr.Dataset, face: str, values: xr.DataArray) -> xr.DataArray:
-    """Return values of wall-adjacent cells, NaN in bodies."""
+def _on_wall(ds: xr.Dataset, face: str, values: xr.DataArray) -> xr.DataArray:
+    """Return values of wall-adjacent cells, NaN in bodies and at openings."""
+    for opening in openings_of(ds, face):
+        values = values.where(~mask(ds, opening))
     return values.where(ds[SOLID].isel(_cells_at(face), drop=True) == 0) if SOLID in ds else values
 
 

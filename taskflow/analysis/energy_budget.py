@@ -44,13 +44,16 @@ EDDIES = "mean_eddy_dissipation"
 def kinetic_energy_budget(ds: xr.Dataset, axis: str | None = None) -> xr.Dataset:
     """Return the terms with their sign in dk/dt, k, and `residual`, the sum of the terms: dk/dt and errors.
 
-    In each cell, NaN in bodies, or along an axis. Raises BadInput if the statistics have no budget, or bodies intersect
-    the planes across the axis.
+    In each cell, NaN in bodies, or along an axis. Raises BadInput if the statistics have no budget, if bodies intersect
+    the planes across the axis, or if openings are in its ends.
     """
     if "mean_dissipation" not in ds:
         raise BadInput("these statistics have no budget; give statistics.budget = true in the case")
     if axis is not None and bodies(ds) is not None:
         raise BadInput(f"axis = {axis!r}: bodies cut the planes across it; omit it, for the budget in each cell")
+    if axis is not None and (opened := [name for name, one in conditions(ds).openings.items() if one.side[0] == axis]):
+        names = ", ".join(opened)
+        raise BadInput(f"axis = {axis!r}: openings are in its ends ({names}); omit it, for the budget in each cell")
     moments = Moments(ds) if axis is None else MomentsOverPlanes(ds, axis)
     k, terms = moments.energy, dict(_terms(moments))
     budget = {name: term.assign_attrs(long_name=f"{name}: {TERMS[name]}", units="1") for name, term in terms.items()}

@@ -1,24 +1,27 @@
 """Values and derivatives on faces across an axis, also at walls and bodies, and derivatives in cells.
 
 Every quantity is 0 on bodies, as are velocities and fluctuations: stair steps, as for all derivatives
-(`taskflow.analysis.derived`). At an end of the axis it has a given value, or the value of the cell.
+(`taskflow.analysis.derived`). At an end of the axis it has a given value, or the value of the cell, in openings their
+own.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.conditions import conditions
+from taskflow.analysis.conditions import conditions, mask, on_parts, openings_of
 from taskflow.analysis.derived import bodies
 from taskflow.common.caching import cached_property
 from taskflow.output.store.conditions import BoundarySide
 from taskflow.output.store.reading import periodic, widths
 
-Ends = tuple[float | None, float | None]
+End = list[tuple[xr.DataArray | None, float | None]]  # of a side, then of its openings with the mask of their faces
+Ends = tuple[End, End]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,20 +37,17 @@ class FaceValues:
 
     def velocities(self, number: int) -> Ends:
         """Return a velocity component at both ends, None without a wall."""
-        low, high = (None if side.velocity is None else side.velocity[number] for side in self._sides)
-        return low, high
+        return self._ends(lambda side: None if side.velocity is None else side.velocity[number])
 
     @property
     def still(self) -> Ends:
         """Energy of fluctuations at both ends: 0 at walls, NaN at walls of varying velocity, None elsewhere."""
-        low, high = (None if side.velocity is None else 0.0 * math.hypot(*side.velocity) for side in self._sides)
-        return low, high
+        return self._ends(lambda side: None if side.velocity is None else 0.0 * math.hypot(*side.velocity))
 
     @property
     def tight(self) -> Ends:
         """Flux of fluctuations through both ends: None at inflow and outflow, else 0."""
-        low, high = (None if side.permeable else 0.0 for side in self._sides)
-        return low, high
+        return self._ends(lambda side: None if side.permeable else 0.0)
 
     def on_faces(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:
         """Return a quantity on all faces, linear between centres, with given values or the cell's at the ends."""
@@ -57,7 +57,7 @@ class FaceValues:
         if self._solid is not None:
             before, after = self._beside(self._solid)
             inner = inner.where(~(before | after), 0.0)
-        first, last = (q if value is None else xr.full_like(q, value) for value in ends)
+        first, last = (on_parts(end, lambda value: q if value is None else xr.full_like(q, value)) for end in ends)
         return self._closed(inner, first, last)
 
     def rise(self, q: xr.DataArray, ends: Ends) -> xr.DataArray:
@@ -74,7 +74,9 @@ class FaceValues:
             _, upwards = self._beside(self._from_wall(q, 0.0, 1))
             downwards, _ = self._beside(self._from_wall(q, 0.0, -1))
             inner = inner.where(~before, upwards).where(~after, -downwards)
-        first, last = (self._from_wall(q, value, step) for value, step in zip(ends, (1, -1), strict=True))
+        low_end, high_end = ends
+        first = on_parts(low_end, lambda value: self._from_wall(q, value, 1))
+        last = on_parts(high_end, lambda value: self._from_wall(q, value, -1))
         return self._closed(inner, first, -last)
 
     def slope(self, faces: xr.DataArray) -> xr.DataArray:
@@ -111,10 +113,14 @@ class FaceValues:
         """Half the size of each cell."""
         return widths(self.ds, self.axis) / 2
 
-    @property
-    def _sides(self) -> tuple[BoundarySide, BoundarySide]:
+    def _ends(self, of: Callable[[BoundarySide], float | None]) -> Ends:
+        """Return a value of the conditions at both ends."""
         sides = conditions(self.ds).sides
-        return sides[f"{self.axis}_min"], sides[f"{self.axis}_max"]
+
+        def end(name: str) -> End:
+            return [(None, of(sides[name])), *((mask(self.ds, one), of(one)) for one in openings_of(self.ds, name))]
+
+        return end(f"{self.axis}_min"), end(f"{self.axis}_max")
 
     def _beside(self, q: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
         """Return the values before and after each inner face. Periodic directions wrap around."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.conditions import boundary_value, known_conditions
+from taskflow.analysis.conditions import boundary_values, known_conditions, on_parts
 from taskflow.common.errors import BadInput
 from taskflow.output.store.reading import extent, in_centres, periodic
 
@@ -50,7 +50,7 @@ def plane_of(ds: xr.Dataset, text: str | None) -> CutPlane:
 
 def plane_between(text: str, extents: Callable[[str], tuple[float, float]]) -> CutPlane:
     """Return the plane named by a text, in a domain of these extents. Raises BadInput as `plane_of` does."""
-    match = re.fullmatch(r"\s*([xyz])\s*(?:=\s*(\S+)\s*)?", text)
+    match = re.fullmatch(r"\s*([xyz])\s*(?:=\s*(\S+)\s*)?", text) if isinstance(text, str) else None
     if match is None:
         raise BadInput(f"plane = {text!r}: not a plane; write x, y or z, or a position such as y=0.3")
     low, high = extents(match[1])
@@ -91,16 +91,19 @@ def _at_boundary(ds: xr.Dataset, field: xr.DataArray, axis: str, position: float
     places, high = ds[dim].values, bool(position > ds[dim].values[-1])
     near, next_ = (-1, -2) if high else (0, 1)
     last, name = field.isel({dim: near}, drop=True), str(field.name)
-    on_wall = boundary_value(ds, name, f"{axis}_{'max' if high else 'min'}")
-    if isinstance(on_wall, float):
-        share = (position - places[near]) / (extent(ds, axis)[high] - places[near])
-        return (1.0 - share) * last + share * on_wall
     known = known_conditions(ds)
     linear = {*VELOCITY.values(), "p", "T", "phi", *(known.diffusivities if known else ())}
-    if on_wall == "no gradient" or name not in linear or len(places) < 2:
-        return last
-    share = (position - places[near]) / (places[next_] - places[near])
-    return (1.0 - share) * last + share * field.isel({dim: next_}, drop=True)
+
+    def up_to(value: float | str | None) -> xr.DataArray:
+        if isinstance(value, float):
+            share = (position - places[near]) / (extent(ds, axis)[high] - places[near])
+            return (1.0 - share) * last + share * value
+        if value == "no gradient" or name not in linear or len(places) < 2:
+            return last
+        share = (position - places[near]) / (places[next_] - places[near])
+        return (1.0 - share) * last + share * field.isel({dim: next_}, drop=True)
+
+    return on_parts(boundary_values(ds, name, f"{axis}_{'max' if high else 'min'}", map(str, last.dims)), up_to)
 
 
 def on_cells(ds: xr.Dataset) -> list[str]:

@@ -172,8 +172,8 @@ def strouhal(values: xr.DataArray, length: float = 1.0, velocity: float = 1.0) -
     f is the mean over periods between upward crossings of the mean, its uncertainty their standard error, or one
     interval of the series over all periods if larger. Raises BadInput if it does not oscillate.
     """
-    if not (length > 0 and velocity > 0):
-        raise BadInput(f"strouhal: length = {length}, velocity = {velocity}; give numbers > 0")
+    if not all(isinstance(scale, int | float | np.number) and scale > 0 for scale in (length, velocity)):
+        raise BadInput(f"strouhal: length = {length!r}, velocity = {velocity!r}; give numbers > 0")
     times, known = _known(values)
     first = _transient(known)
     times, rest = times[first:], known[first:] - known[first:].mean()

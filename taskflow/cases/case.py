@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, ValidatorFunctionWrapHandler, field_validator
@@ -12,7 +11,7 @@ from taskflow.cases.checks import contradictions, derived, fields_of
 from taskflow.cases.language.problems import CaseError, Problem, shown, sparingly
 from taskflow.cases.language.table import Table, Text, document, entry, optional, table_in
 from taskflow.cases.source import locate, override, read
-from taskflow.cases.tables.boundaries import Boundaries, Boundary
+from taskflow.cases.tables.boundaries import FACES, Boundaries, Boundary
 from taskflow.cases.tables.control import CheckpointTable, MonitorTable, Output, Time, UnitsTable
 from taskflow.cases.tables.expressions import Expressions, ForcingTables, inlined, recordable
 from taskflow.cases.tables.grid import AXES, GridTable
@@ -44,6 +43,7 @@ from taskflow.cases.tables.turbulence import TurbulenceTable
 from taskflow.cases.timing.schedule import Clock
 from taskflow.cases.value import TableValue, plain
 from taskflow.common.errors import BadInput
+from taskflow.common.files import path_of
 from taskflow.flow import StaggeredGrid
 from taskflow.flow.boundaries.slip import Slip
 from taskflow.flow.stability import StepLimit
@@ -182,7 +182,7 @@ class Case(TableValue):
         BadInput
             If the file is unreadable or invalid.
         """
-        file = Path(path)
+        file = path_of(path, "path", "a case file")
         tables = read(file)
         override(tables, [overrides] if isinstance(overrides, str) else overrides)
         locate(tables, file.parent)
@@ -247,6 +247,8 @@ class Case(TableValue):
         Boundary
             Of type "periodic" or a registered kind; "slip" also for "symmetry".
         """
+        if face not in FACES:
+            raise BadInput(f"face = {face!r}; give one of {', '.join(FACES)}")
         side: Boundary | None = getattr(self.boundaries, face) if not self.periodic[AXES.index(face[0])] else None
         if side is None:
             return Boundary.model_construct(type="periodic", velocity=AT_REST, heat_flux=0.0)

@@ -35,8 +35,10 @@ def names() -> list[str]:
 
 
 def data(example: str) -> list[Path]:
-    """Return the data files of an example: files of the same name next to it."""
-    return sorted(path for path in folder().glob(f"{example}.*") if path.suffix != ".toml")
+    """Return the data files of an example: files next to it that have its name, or that it names."""
+    text = (folder() / f"{example}.toml").read_text(encoding="utf-8")
+    others = (path for path in folder().iterdir() if path.is_file() and path.suffix != ".toml")
+    return sorted(path for path in others if path.name.startswith(f"{example}.") or f'"{path.name}"' in text)
 
 
 def write(path: Path, example: str) -> None:

@@ -129,5 +129,12 @@ def fits(nbytes: int, what: str, of: int | None = None) -> None:
         )
 
 
+def path_of(value: object, name: str, what: str) -> Path:
+    """Return the path in an argument called `name`. Raises BadInput for another type."""
+    if not isinstance(value, str | os.PathLike):
+        raise BadInput(f"{name} = {value!r}; give the path of {what}")
+    return Path(value)
+
+
 def _unread(error: OSError | ValueError, remedy: str) -> BadInput:
     return BadInput(f"cannot be read ({getattr(error, 'strerror', None) or error}); {remedy}")

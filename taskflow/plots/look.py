@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -66,6 +66,24 @@ class Look:
             raise BadInput(f"--size {size}: give width and height in points of the screen, as 1280x720") from None
         return cls(None if range is None else (low, high), log, cmap, None if size is None else (width, height))
 
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Look:
+        """Return the look for options of Python. Raises BadInput for an unknown option or an invalid value."""
+        known: Mapping[str, Callable[[Any], Any]] = {"range": _pair, "log": _truth, "cmap": str, "size": _pair}
+        values: dict[str, Any] = {}
+        for name, value in options.items():
+            if name not in known:
+                raise BadInput(f"plot({name}={value!r}): unknown option; give {', '.join(known)} or window, or omit it")
+            try:
+                values[name] = value if value is None else known[name](value)
+                cls(**{name: values[name]})
+            except BadInput as error:
+                raise BadInput(f"plot({name}={value!r}): {str(error).rpartition(': ')[2]}") from None
+        try:
+            return cls(**values)
+        except BadInput as error:
+            raise BadInput(f"plot(log=True, range={values['range']}): {str(error).rpartition(': ')[2]}") from None
+
     @property
     def plain(self) -> bool:
         """Nothing is asked of the colours."""
@@ -126,6 +144,33 @@ class Look:
             figure.draw_without_rendering()
             box = figure.get_tightbbox()
             figure.set_size_inches(box.width + 2 * PADDING, box.height + 2 * PADDING)
+
+
+def _pair(value: Any) -> tuple[float, float]:
+    try:
+        low, high = map(float, value)
+    except (TypeError, ValueError):
+        raise BadInput("give two numbers") from None
+    return low, high
+
+
+def window_of(value: Any) -> tuple[float, float, float, float] | None:
+    """Return a window of `Run.plot`. Raises BadInput if it is invalid."""
+    if value is None:
+        return None
+    try:
+        left, right, bottom, top = map(float, value)
+        if left < right and bottom < top:
+            return left, right, bottom, top
+    except (TypeError, ValueError):
+        pass
+    raise BadInput(f"plot(window={value!r}): give four numbers, the lower one of each pair first, as (-1, 2, -1, 1)")
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadInput("give True or False")
+    return value
 
 
 @dataclass(frozen=True)

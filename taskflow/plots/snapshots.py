@@ -18,7 +18,7 @@ from taskflow.common.errors import BadInput
 from taskflow.output import STORE, has_charts
 from taskflow.output.store.metadata import GIVEN
 from taskflow.output.store.reading import box_snapshots, charts, snapshot, snapshot_of, tree
-from taskflow.plots import save
+from taskflow.plots import DPI, save
 from taskflow.plots.look import Look
 from taskflow.plots.pixels import Inside, PixelPlane
 
@@ -73,6 +73,8 @@ def draw(
     if interface:
         part.interface(axes)
     look.trim(figure)
+    if look.size is not None:
+        figure.set_dpi(DPI)
     return figure
 
 

@@ -101,7 +101,14 @@ class RunRecords:
         thin = [axis for axis in "xyz" if records.sizes[f"{axis}_c"] == 1]
         return {axis: extent(records, axis)[1] - extent(records, axis)[0] for axis in thin[:1]}
 
-    def plot(self, field: str | None = None, plane: str | None = None, **look: Any) -> Figure:
+    def plot(
+        self,
+        field: str | None = None,
+        plane: str | None = None,
+        *,
+        window: tuple[float, float, float, float] | None = None,
+        **look: Any,
+    ) -> Figure:
         """Draw the last state as `taskflow plot` does.
 
         Parameters
@@ -110,19 +117,26 @@ class RunRecords:
             Recorded or derived. Default: what shows the kind of flow.
         plane : str, optional
             "y" (the middle) or "y=0.3".
+        window : four numbers, optional
+            On body-fitted grids: the part between x_low, x_high, y_low and y_high.
         **look
             `range`, `log`, `cmap` and `size` of the picture.
 
         Returns
         -------
         matplotlib.figure.Figure
+
+        Raises
+        ------
+        BadInput
+            If the field, the plane or an option of the picture is unknown or invalid.
         """
-        from taskflow.plots.look import Look
+        from taskflow.plots.look import Look, window_of
         from taskflow.plots.snapshots import draw, plane_through
         from taskflow.systems.bodies.given import given_bodies
 
         records = self.dataset()
         record = records.isel(time=-1) if "time" in records.dims else records
-        part = plane_through(record, plane, inside=given_bodies(records.attrs))
-        return draw(part, part.chosen(field), Look(**look))
+        part = plane_through(record, plane, window_of(window), inside=given_bodies(records.attrs))
+        return draw(part, part.chosen(field), Look.of(look))
 

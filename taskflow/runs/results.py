@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.common.errors import BadInput
+from taskflow.common.files import path_of
 from taskflow.output import STORE
 from taskflow.output.store.metadata import PSEUDO_TIME
 from taskflow.runs.directory.directory import RunDirectory
@@ -38,7 +39,7 @@ class Run(RunRecords):
     @classmethod
     def open(cls, directory: str | PathLike[str]) -> Run:
         """Open the run in a directory, finished or not. Raises BadInput if the directory is not a run."""
-        path = Path(directory)
+        path = path_of(directory, "directory", "a run directory")
         report = RunDirectory(path).report()
         if not report:
             raise BadInput(f"{path}: there is no report.json to read; give the folder that `taskflow run` wrote")
@@ -63,6 +64,8 @@ class Run(RunRecords):
         """
         from taskflow.accessor.flow import opened
 
+        if not isinstance(group, str):
+            raise BadInput(f"group = {group!r}; give the name of a group of the store")
         return opened(self.directory / STORE, group)
 
     def statistics(self) -> FlowRecords | Any:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskflow.cases import Case
 from taskflow.cases.language.problems import shown
 from taskflow.common.errors import Avoidable, BadInput, Lost, RunFailed, Stopped, TaskflowError, Terminated
+from taskflow.common.files import path_of
 from taskflow.runs.attempt import Attempt, Recovery, RunRequest
 from taskflow.runs.block.profiling import Window
 from taskflow.runs.directory.directory import RunDirectory
@@ -120,6 +120,8 @@ def run_on(
     workers: frozenset[str] | None = None,
 ) -> Run:
     """Run a case on some of the workers of a cluster (see `run`)."""
+    if not isinstance(profile, Window | None):
+        raise BadInput(f"profile = {profile!r}; give taskflow.runs.block.profiling.Window(after=10, steps=20)")
     with (
         stoppable(),
         claimed_directory(case, output, force=force, resume=resume) as (own, restart),
@@ -141,9 +143,8 @@ def claimed_directory(
     """Lock the directory of a run and yield it with the point from which the run starts (see `run`)."""
     if resume and force:
         raise BadInput("resume=True, force=True: use one of them; force starts over and deletes existing data")
-    if not isinstance(output, str | PathLike | None):
-        raise BadInput(f"output = {output!r}; give the path of a run directory")
-    directory = RunDirectory(Path(output) if output is not None else RunDirectory.default(case.title))
+    path = RunDirectory.default(case.title) if output is None else path_of(output, "output", "a run directory")
+    directory = RunDirectory(path)
     over = force or resume  # whether what is there may go, where nothing has been computed
     directory.check(force=over)
     with directory.locked() as own:

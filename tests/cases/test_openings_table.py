@@ -76,12 +76,11 @@ def test_what_is_wrong_is_named(openings, line):
 @pytest.mark.parametrize(("changes", "line"), [
     ({"grid__cells": [8, 8, 10**9]},
      'openings[1].side = "x_min": this side has 8e+09 faces, and a side with openings at most 1e+08; give fewer cells'),
-    ({"time__implicit": ["z"]}, "not supported together with time.implicit; omit one of them"),
+    ({"time__implicit": ["z"]},
+     'openings[2].side = "z_min": time.implicit needs one condition on all of z_min; give another side, or omit it'),
     ({"pressure": {"solver": "fft"}},
      'pressure.solver = "fft": z_min is part symmetry, part outflow (exit), and FFT needs one condition of the '
      'pressure on a side; give "multigrid"'),
-    ({"particles": [{"name": "dust", "points": [[0.5, 0.1, 0.5]], "every": 0.1}]},
-     "not supported together with particles"),
 ])  # fmt: skip
 def test_what_does_not_go_together(changes, line):
     with pytest.raises(BadInput) as error:

@@ -1,6 +1,7 @@
 """`taskflow new`: a case that is valid, and nothing replaced."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,8 @@ def test_every_example_is_a_commented_case(give, tmp_path, example):
     assert result.exit_code == 0
     assert f"taskflow run {path}" in result.stdout
     assert path.read_text().startswith("#")
-    Case.load(path)
+    case = Case.load(path)
+    assert all(Path(body.file).is_file() for body in case.obstacles if body.file)
 
 
 def test_the_default_is_the_lid_driven_cavity(give, here):

@@ -11,7 +11,8 @@ from taskflow.cases import Case
 from taskflow.common.errors import BadInput
 from taskflow.flow.bodies import flags
 from taskflow.runs.state.setup import RunSetup
-from tests.flows import compute
+from tests import flows
+from tests.flows import Flow
 from tests.systems.test_openings import CARRIED, OUT, ROOM, passed, room
 
 HEATER = {"name": "heater", "type": "box", "low": [0, 0, 0], "high": [0.3, 1, 1]}
@@ -23,6 +24,12 @@ SLOT = {"name": "slot", "obstacle": "stand", "side": "y_max", "box": [[0.6, 0.7,
         "velocity": [0, "0.5 + t", 0]}  # fmt: skip
 BACK = {**SLOT, "name": "back", "side": "x_min", "box": None, "velocity": [-0.2, 0, 0]}
 HEAT = {"heat": {"diffusivity": 0.2, "scheme": "koren"}, "scalars": CARRIED}
+
+
+def compute(case: Case, *blocks: tuple[int, int, int]) -> Flow:
+    """Return the flow of a case that `check` accepts."""
+    RunSetup(case, (1, 1, 1)).system.check()
+    return flows.compute(case, *blocks)
 
 
 def test_what_enters_from_bodies_leaves():

@@ -10,8 +10,8 @@ import taskflow as tf
 from taskflow.common.errors import BadInput
 from taskflow.flow.bodies.flags import ITSELF
 from taskflow.runs.state.setup import RunSetup
-from tests.flows import compute, flags, norms, orders
-from tests.systems.test_body_openings import BACK, HEAT, SLOT, STAND
+from tests.flows import flags, norms, orders
+from tests.systems.test_body_openings import BACK, HEAT, SLOT, STAND, compute
 from tests.systems.test_openings import CARRIED, LOW, OUT, ROOM, passed, room
 
 WALL = {"name": "end", "type": "box", "low": [0.9, 0, 0], "high": [1.2, 1, 1]}
@@ -93,8 +93,8 @@ def test_a_uniform_temperature_stays_uniform_on_cells_of_all_widths():
     smoky = [{**scalar, "initial": "1"} for scalar in CARRIED]
     tables = {"heat": {"diffusivity": 0.05, "scheme": "central", "reference": 2.0}, "scalars": smoky}
     low = {**LOW, "scalars": {"smoke": 1.0, "dust": 1.0}}
-    flow = compute(room(low, DRAIN, {**FAN, "side": "y_min", "velocity": [0, 0.2, 0]}, obstacles=[STAND],
-                        **tables).replace(**stretched))  # fmt: skip
+    flow = compute(room(low, DRAIN, {**FAN, "side": "y_min", "velocity": [0, 0.2, 0]},
+                        obstacles=[{**STAND, "low": [0.5, 0.2, 0]}], **tables).replace(**stretched))  # fmt: skip
     fluid = flags(flow.setup)["solid"] & ITSELF == 0
     for name, value in (("T", 2.0), ("smoke", 1.0), ("dust", 1.0)):
         np.testing.assert_allclose(flow[name][fluid], value, rtol=1e-10)
@@ -121,8 +121,9 @@ def test_bits_do_not_depend_on_blocks(blocks):
     more = {"turbulence": {"model": "smagorinsky"}, "pressure": {"solver": "jacobi", "iterations": 7}}
     fan = {**FAN, "side": "y_min", "velocity": [0, "x + t", 0]}
     low = {**LOW, "temperature": "y"}
-    case = room({**SLOT, "temperature": 1.0}, low, fan, DRAIN | {"side": "x_max", "obstacle": "end"}, **HEAT, **more,
-                obstacles=[STAND, {**WALL, "low": [0.2, 0.8, 0], "high": [0.4, 0.9, 1]}])  # fmt: skip
+    bodies = [{**STAND, "low": [0.5, 0.3, 0]}, {**WALL, "low": [0.2, 0.8, 0], "high": [0.4, 0.9, 1]}]
+    drain = {**DRAIN, "side": "x_max", "obstacle": "end"}
+    case = room({**SLOT, "temperature": 1.0}, low, fan, drain, obstacles=bodies, **HEAT, **more)
     one, many = compute(case), compute(case, blocks)
     for name in ("u", "v", "p", "T", "smoke", "dust", "nu_t"):
         assert np.array_equal(one[name], many[name]), name

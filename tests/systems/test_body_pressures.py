@@ -10,14 +10,15 @@ import taskflow as tf
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
 from taskflow.systems.base.pressure import choice
-from tests.flows import compute, norms, orders
-from tests.systems.test_body_openings import HEAT, STAND
+from tests.flows import norms, orders
+from tests.systems.test_body_openings import HEAT, STAND, compute
 from tests.systems.test_body_outflows import DRAIN, END, SLIP, WALL
 from tests.systems.test_openings import LOW, OUT, ROOM, TUBE, passed, room
 
 START = {"name": "start", "type": "box", "low": [0, 0, 0], "high": [0.3, 1, 1]}
 FREE = {**DRAIN, "name": "free", "side": "x_max", "pressure": 0.0}
-GRILLE = {"name": "grille", "obstacle": "stand", "side": "y_max", "type": "vent", "loss": 2.0}
+GRILLE = {"name": "grille", "obstacle": "stand", "side": "y_max", "box": [[0.5, 0.7, 0], [0.6, 0.7, 1]],
+          "type": "vent", "loss": 2.0}  # fmt: skip
 CG = {"solver": "cg", "tolerance": 1e-12, "max_iterations": 400}
 
 
@@ -98,8 +99,9 @@ def test_several_pressures_conserve_volume(solver):
 def test_a_uniform_temperature_stays_uniform_on_cells_of_all_widths():
     stretched = {"grid.stretching": {"x": {"tanh": 1.5}, "y": {"tanh": 1.0}}}
     tables = {"heat": {"diffusivity": 0.05, "scheme": "koren", "reference": 2.0}, "pressure": CG}
-    pull = {**FREE, "pressure": -5.0}
-    flow = compute(room(pull, {**GRILLE, "temperature": 2.0}, LOW, obstacles=[STAND], **tables).replace(**stretched))
+    pull, slow, wide = {**FREE, "pressure": -5.0}, {**LOW, "velocity": [0.1, 0, 0]}, {**STAND, "low": [0.3, 0.4, 0]}
+    grille = {**GRILLE, "box": [[0.3, 0.7, 0], [0.45, 0.7, 1]], "temperature": 2.0}
+    flow = compute(room(pull, grille, slow, obstacles=[wide], **tables).replace(**stretched))
     np.testing.assert_allclose(flow["T"], 2.0, rtol=1e-10)
     through = passed(flow)
     assert abs(sum(opening["volume_flux"] for opening in through.values())) < 1e-12
@@ -121,8 +123,7 @@ def test_bits_do_not_depend_on_blocks(blocks):
 @pytest.mark.slow
 def test_a_run_goes_on_to_the_bit(tmp_path):
     kept = {"checkpoint": {"every": {"steps": 3}}, "output": {"precision": "double"}}
-    grille = {**GRILLE, "box": [[0.5, 0.7, 0], [0.6, 0.7, 1]]}
-    case = room(LOW, {**FREE, "pressure": "-1 - t"}, grille, obstacles=[STAND], **HEAT, **kept)
+    case = room(LOW, {**FREE, "pressure": "-1 - t"}, GRILLE, obstacles=[STAND], **HEAT, **kept)
     tf.run(case, output=tmp_path / "whole")
     tf.run(case.replace(**{"time.steps": 3}), output=tmp_path / "half")
     tf.run(case, output=tmp_path / "half", resume=True)

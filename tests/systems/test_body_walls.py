@@ -10,7 +10,8 @@ import taskflow as tf
 from taskflow.cases import Case
 from taskflow.common.errors import BadInput
 from taskflow.runs.state.setup import RunSetup
-from tests.flows import Flow, compute, orders
+from tests.flows import Flow, orders
+from tests.systems.test_body_openings import compute
 from tests.systems.test_openings import CARRIED, DOUBLE, OUT, passed, room
 
 FLOOR = {"name": "floor", "type": "box", "low": [0, 0, 0], "high": [1.2, 0.5, 1]}

@@ -10,6 +10,8 @@ import xarray as xr
 
 import taskflow as tf
 from taskflow.cases import Case
+from taskflow.common.errors import BadInput
+from taskflow.runs.state.setup import RunSetup
 from taskflow.systems.base.pressure import choice
 from tests.flows import Flow, compute
 
@@ -27,6 +29,7 @@ ROOM = {
 LOW = {"name": "low", "side": "x_min", "box": [[0, 0.1, 0], [0, 0.4, 1]], "type": "inflow", "velocity": [1.0, 0, 0]}
 HIGH = {"name": "high", "side": "y_max", "box": [[0.2, 1, 0], [0.6, 1, 1]], "type": "inflow", "velocity": [0, -0.5, 0]}
 OUT = {"name": "out", "side": "x_max", "box": [[1.2, 0.5, 0], [1.2, 0.8, 1]], "type": "outflow", "pressure": 0}
+STREAMS = [LOW, {**HIGH, "side": "x_min", "box": [[0, 0.6, 0], [0, 0.9, 1]], "velocity": ["0.5 + t", 0, 0]}, OUT]
 CARRIED = [{"name": "smoke", "diffusivity": 0.02, "scheme": "central"}, {"name": "dust", "diffusivity": 0.01}]
 
 
@@ -122,9 +125,8 @@ def test_a_wall_in_parts_has_the_bits_of_the_wall(lid):
 @pytest.mark.parametrize("blocks", [(2, 1, 1), (1, 2, 1)])
 def test_bits_do_not_depend_on_blocks(blocks):
     heat = {"heat": {"diffusivity": 0.01}, "scalars": CARRIED, "turbulence": {"model": "smagorinsky"}}
-    vent = {"name": "vent", "side": "y_min", "box": [[0.3, 0, 0], [0.9, 0, 1]], "type": "vent", "loss": 1.0}
     low, high = {**LOW, "scalars": {"smoke": 1.0}}, {**HIGH, "velocity": [0, "-t", 0], "temperature": "t"}
-    case = room(low, high, OUT, vent, pressure={"solver": "jacobi", "iterations": 7}, **heat)
+    case = room(low, high, OUT, VENT, pressure={"solver": "jacobi", "iterations": 7}, **heat)
     one, many = compute(case), compute(case, blocks)
     for name in ("u", "v", "p", "T", "smoke", "dust", "nu_t"):
         assert np.array_equal(one[name], many[name]), name
@@ -156,13 +158,21 @@ def test_fluxes_of_two_streams_balance():
     assert last["low"]["flux_T"] < -0.3 + 1e-12
 
 
+VENT = {"name": "vent", "side": "y_min", "box": [[0.3, 0, 0], [0.9, 0, 1]], "type": "vent", "loss": 1.0}
+VARIED = [{**LOW, "velocity": ["1 + t", 0, 0]}, {**HIGH, "temperature": "t"}, {**OUT, "pressure": "0.1*t"}, VENT]
+ROD = {"name": "rod", "type": "cylinder", "axis": "z", "centre": [0.5, 0.5, 0.5], "radius": 0.15,
+       "motion": {"displacement": ["0.1*sin(5*t)", 0, 0]}}  # fmt: skip
+SHAKEN = {"obstacles": [ROD], "bodies": {"treatment": "immersed"}, "heat": {"diffusivity": 0.01}}
+
+
 @pytest.mark.slow
-def test_a_run_goes_on_to_the_bit(tmp_path):
-    vent = {"name": "vent", "side": "y_min", "box": [[0.3, 0, 0], [0.9, 0, 1]], "type": "vent", "loss": 1.0}
-    openings = [{**LOW, "velocity": ["1 + t", 0, 0]}, {**HIGH, "temperature": "t"}, {**OUT, "pressure": "0.1*t"}, vent]
+@pytest.mark.parametrize(("openings", "tables"), [
+    (VARIED, {}), (STREAMS, {"time": {**ROOM["time"], "implicit": ["y"]}}), ([LOW, HIGH, OUT], SHAKEN),
+], ids=["varied", "implicit", "moving"])  # fmt: skip
+def test_a_run_goes_on_to_the_bit(openings, tables, tmp_path):
     case = room(
-        *openings, heat={"diffusivity": 0.01}, scalars=CARRIED, checkpoint={"every": {"steps": 3}},
-        output={"precision": "double"},
+        *openings, scalars=CARRIED, checkpoint={"every": {"steps": 3}}, output={"precision": "double"},
+        **{"heat": {"diffusivity": 0.01}, **tables},
     )  # fmt: skip
     tf.run(case, output=tmp_path / "whole")
     tf.run(case.replace(**{"time.steps": 3}), output=tmp_path / "half")
@@ -171,6 +181,66 @@ def test_a_run_goes_on_to_the_bit(tmp_path):
     for name in ("u", "v", "p", "T", "smoke", "dust"):
         np.testing.assert_array_equal(one[name], two[name])
     assert float(abs(one.u).max()) > 0
+
+
+def test_implicit_diffusion_across_a_room_has_the_flow_of_explicit_diffusion():
+    """To second order in time, with scalars; the volume is kept."""
+
+    def flow(steps: int, **implicit) -> Flow:
+        warm = [{**STREAMS[0], "temperature": 1.0, "scalars": {"smoke": 1.0}}, *STREAMS[1:]]
+        time = {"step": 0.08 / steps, "steps": steps, **implicit}
+        return compute(room(*warm, time=time, scalars=CARRIED[:1], heat={"diffusivity": 0.05}))
+
+    errors = []
+    for steps in (8, 16, 32):
+        explicit, across = flow(steps), flow(steps, implicit=["y"])
+        errors.append([abs(explicit[name] - across[name]).max() for name in ("u", "v", "T", "smoke")])
+        assert abs(sum(opening["volume_flux"] for opening in passed(across).values())) < 1e-12
+    print(errors)
+    orders = np.log2(np.divide(errors[:-1], errors[1:]))
+    assert (orders > 1.8).all(), orders
+
+
+def test_implicit_diffusion_has_the_bits_of_a_whole_side_and_of_one_block():
+    fixed = {"time": {"step": 0.05, "steps": 6, "implicit": ["y"]}, "heat": {"diffusivity": 0.05}}
+    outlet = {"type": "outflow", "pressure": 0}
+    sides = {**ROOM["boundaries"], "x_min": INFLOW, "x_max": outlet}
+    plain = compute(room(boundaries=sides, **fixed))
+    ends = [[0, 0, 0], [0, 1, 1]], [[1.2, 0, 0], [1.2, 1, 1]]
+    whole = compute(room({"name": "in", "side": "x_min", "box": ends[0], **INFLOW},
+                         {"name": "out", "side": "x_max", "box": ends[1], **outlet}, **fixed))  # fmt: skip
+    pressure = {"solver": "jacobi", "iterations": 7}
+    one, many = (compute(room(*STREAMS, **fixed, pressure=pressure), blocks) for blocks in ((1, 1, 1), (2, 1, 1)))
+    for first, second in ((plain, whole), (one, many)):
+        for name in ("u", "v", "p", "T"):
+            assert np.array_equal(first[name], second[name]), name
+    assert abs(one["u"]).max() > 0.5
+
+
+def test_a_moving_body_in_a_room_with_openings_conserves_volume():
+    flow = compute(room(LOW, HIGH, OUT, **SHAKEN))
+    assert abs(sum(opening["volume_flux"] for opening in passed(flow).values())) < 1e-12
+    assert flow.scalars["divergence"] < 1e-10
+
+
+def test_a_moving_body_between_openings_has_the_bits_of_whole_sides_and_of_one_block():
+    outlet, warm = {"type": "outflow", "pressure": 0}, {**INFLOW, "temperature": 1.0}
+    plain = compute(room(boundaries={**ROOM["boundaries"], "x_min": warm, "x_max": outlet}, **SHAKEN))
+    ends = [[0, 0, 0], [0, 1, 1]], [[1.2, 0, 0], [1.2, 1, 1]]
+    whole = compute(room({"name": "in", "side": "x_min", "box": ends[0], **warm},
+                         {"name": "out", "side": "x_max", "box": ends[1], **outlet}, **SHAKEN))  # fmt: skip
+    fixed = {**SHAKEN, "pressure": {"solver": "jacobi", "iterations": 7}}
+    one, many = (compute(room(LOW, HIGH, OUT, **fixed), blocks) for blocks in ((1, 1, 1), (2, 2, 1)))
+    for first, second in ((plain, whole), (one, many)):
+        for name in ("u", "v", "p", "T"):
+            assert np.array_equal(first[name], second[name]), name
+
+
+def test_a_moving_body_keeps_away_from_openings():
+    across = {**ROD, "motion": {"displacement": ["4*t", 0, 0]}}
+    case = room(LOW, OUT, **{**SHAKEN, "obstacles": [across], "time": {"step": 0.01, "steps": 50}})
+    with pytest.raises(BadInput, match=r'time 0\.1\d* "rod" comes nearer than a cell to the outflow x_max; end its'):
+        RunSetup(case, (1, 1, 1)).system.check()
 
 
 TUBE = {

@@ -14,6 +14,7 @@ from taskflow.cases.language.table import entry
 from taskflow.cases.tables import boundaries as sides
 from taskflow.cases.tables.body_openings import RULES, PlacedInBody, have_few_faces
 from taskflow.cases.tables.boundaries import Boundaries, Boundary
+from taskflow.cases.tables.control import Time
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.magnitudes import winds_can_be_computed
 from taskflow.cases.tables.physics import Heat, sides_have_heat, tables_have_heat
@@ -140,7 +141,15 @@ def _are_solved(
             yield wrong(("pressure", "solver"), pressure.solver, f'{reason}; give "multigrid"')
 
 
+def _leave_implicit_lines_alone(time: Time, openings: Openings) -> Iterator[Problem]:
+    """Implicit diffusion has the same condition at all lines of cells along its direction."""
+    for key, opening in _in_sides(openings):
+        if opening.side[0] in (time.implicit or ()):
+            remedy = f"time.implicit needs one condition on all of {opening.side}; give another side, or omit it"
+            yield wrong((*key, "side"), opening.side, remedy)
+
+
 OpeningTable.rules = (
     names_are_own, _lie_on_sides, _lie_on_their_sides, have_few_faces, _take_faces, _are_sound_sides, _have_heat,
-    _are_smooth, scalars_exist, _are_solved, *RULES,
+    _are_smooth, scalars_exist, _are_solved, _leave_implicit_lines_alone, *RULES,
 )  # fmt: skip

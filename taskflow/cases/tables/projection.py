@@ -45,11 +45,9 @@ PROJECTION = Supports(
         ("boundaries.wall.velocity.timed.placed", "turbulence"): "give numbers",
         **{(f"{place}.pressure.{sort}", "bodies.treatment.immersed"): 'give 0, or bodies.treatment = "flagged"'
            for place in ("openings", "boundaries.outflow", "boundaries.vent") for sort in ("nonzero", "timed")},
-        ("openings", "obstacles.motion"): None,
+        ("openings.obstacle", "obstacles.motion"): None,
         ("openings.obstacle", "bodies.treatment.immersed"): 'give "flagged"',
-        ("openings", "time.implicit"): None,
-        ("openings", "particles"): None,
-        ("openings", "statistics.budget"): None,
+        ("openings.obstacle", "statistics.budget"): None,
         **{("openings.roughness", f"openings.{key}.timed"): "give numbers there" for key in ON_WALLS},
         ("bodies.treatment.immersed", "particles"): 'give "flagged", or omit particles',
         ("time.scheme", "obstacles.motion"): 'give "ab2"',

@@ -12,6 +12,7 @@ from taskflow.cases.tables.boundaries import Boundaries
 from taskflow.cases.tables.control import EVERYTHING, FieldNames, Interval
 from taskflow.cases.tables.grid import AXES, GridTable
 from taskflow.cases.tables.obstacles import Obstacles
+from taskflow.cases.tables.openings import Openings
 from taskflow.cases.tables.probes import RecordTable
 from taskflow.cases.timing.intervals import Every
 from taskflow.common.errors import BadInput
@@ -100,14 +101,17 @@ def _velocity_is_whole(statistics: StatisticsTable | None) -> Iterator[Problem]:
         yield wrong(KEY, names, "give all of u, v and w, or none of them")
 
 
-def _budgets_have_what_they_need(boundaries: Boundaries, statistics: StatisticsTable | None) -> Iterator[Problem]:
+def _budgets_have_what_they_need(
+    boundaries: Boundaries, openings: Openings, statistics: StatisticsTable | None
+) -> Iterator[Problem]:  # fmt: skip
     if statistics is None or not statistics.budget:
         return
     key = ("statistics", "budget")
     ends = [axis for axis in AXES if getattr(boundaries, axis) is None]
-    if len(ends) > 1 and any(side.roughness for side in boundaries.sides.values()):
-        problem = f"{' and '.join(ends)} are not periodic, and the edge of a rough wall has no stress; omit it"
-        yield wrong(key, True, problem)
+    edges = [f"there are openings ({openings[0].name})"] if openings else []
+    edges += [f"{' and '.join(ends)} are not periodic"] if len(ends) > 1 else []
+    if edges and any(side.roughness for side in (*boundaries.sides.values(), *openings)):
+        yield wrong(key, True, f"{edges[0]}, and the edge of a rough wall has no stress; omit it")
     if statistics.order != 2:
         yield wrong(key, True, "it is made of covariances; give statistics.order = 2")
     if statistics.fields and not {*VELOCITY, "p"} <= {*statistics.fields}:

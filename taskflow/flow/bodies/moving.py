@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from taskflow.flow.bodies.forces import PUSH
 from taskflow.flow.bodies.immersed import BLOCKAGE, FRICTION, ImmersedObstacles
@@ -33,13 +33,11 @@ from taskflow.flow.bodies.moving_scalars import (
     hold_temperature,
     keep_inside,
 )
-from taskflow.flow.bodies.obstacles import open_all
 from taskflow.flow.grid import Grid
 from taskflow.flow.grid.stencils import BESIDE
 from taskflow.flow.kernels import KERNELS
 from taskflow.flow.operators.momentum import Fluid
 from taskflow.flow.operators.projection import VELOCITY
-from taskflow.flow.poisson import Solver
 from taskflow.flow.scalars.quantity import Quantity
 from taskflow.flow.scalars.transport import Transport
 from taskflow.flow.time.schemes import StagePart
@@ -109,6 +107,8 @@ def fill_pressure(p: ReadWrite, mean: Read, solid: ReadByte, solid_before: ReadB
 class MovingObstacles(ImmersedObstacles):
     """Moving immersed bodies. `near` is the box of all positions of bodies and their adjacent cells."""
 
+    moving: ClassVar[bool] = True
+
     def fields(self, *, heat: bool) -> dict[str, Location]:
         """Return the fields of `ImmersedObstacles.fields`, and u_b on closed and cut faces in `body_*`."""
         fields, warmed = {**super().fields(heat=heat), **BODY}, WARMED if heat and self.isothermal else {}
@@ -128,19 +128,14 @@ class MovingObstacles(ImmersedObstacles):
         body = tuple(f[role] for role in BODY)
         yield follow_bodies(velocity, f.solid, body, over=Box.of(grid.cells), grid=grid)
 
-    def begin(
-        self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
-    ) -> Iterator[Launch | Repeat]:
-        """Move the bodies to the end of the step, prepare the solver, and extend quantities into the bodies."""
+    def begin(self, f: Roles, grid: Grid, quantities: tuple[Quantity, ...]) -> Iterator[Launch]:
+        """Move the bodies to the end of the step, and extend quantities into the bodies."""
         flags = {quantity.name: _faces(quantity) for quantity in quantities}
         for role in (role for role in KEPT if role not in FACES or role in flags.values()):
             f.swap(role, f"{role}{OTHER}")
         for quantity in quantities:
             before = f[f"{flags[quantity.name]}{OTHER}"]
             yield from extended(f, quantity.name, before, self.near, grid)
-        if "b_x" in pressure.fields:
-            yield from open_all((f.b_x, f.b_y, f.b_z), f.solid, grid)
-        yield from pressure.prepare(f)
 
     def predicted(
         self, f: Roles, velocity: tuple[str, str, str], dt: str, grid: Grid, fluid: Fluid, part: StagePart,

@@ -111,6 +111,7 @@ class Obstacles:
     forced: int = 0
     fluid: float = field(default=1.0, kw_only=True)
     stairs: ClassVar[bool] = True
+    moving: ClassVar[bool] = False
 
     def fields(self, *, heat: bool) -> dict[str, Location]:
         """Return the numeric fields that describe the bodies, by role, with their locations."""
@@ -146,9 +147,7 @@ class Obstacles:
         """Set closed faces to the velocity of bodies."""
         yield stop(velocity, f.solid, over=Box.of(grid.cells))
 
-    def begin(
-        self, f: Roles, grid: Grid, pressure: Solver, quantities: tuple[Quantity, ...]
-    ) -> Iterator[Launch | Repeat]:
+    def begin(self, f: Roles, grid: Grid, quantities: tuple[Quantity, ...]) -> Iterator[Launch]:
         """Yield the launches at the start of a step: none if all bodies are at rest."""
         yield from ()
 

@@ -68,15 +68,27 @@ FN double linear(const ForeignOf<Number>& q, Between x, Between y, Between z) {
   return mean(mean(a, b, y.share), mean(c, d, y.share), z.share);
 }
 
-// A place after a move, where it may be: round a periodic direction, mirrored at a wall, NaN beyond an open side
-FN double contained(const Extent& e, int axis, double x) {
+// Whether a particle leaves through a face across an axis, from this cell, by its number along the axis
+FN bool leaves(const Extent& e, int axis, bool up, int face, const int (&cell)[3]) {
+  const int first = axis == 0, second = axis == 2 ? 1 : 2;
+  for (int n = 0; n < e.count; ++n) {
+    const real* exit = e.exits + 6 * n;
+    const bool here = exit[0] == 2 * axis + up && exit[1] == face;
+    if (here && cell[first] >= exit[2] && cell[first] <= exit[3] && cell[second] >= exit[4] && cell[second] <= exit[5]) return true;
+  }
+  return false;
+}
+
+// A place after a move, where it may be: round a periodic direction, mirrored at a wall, NaN beyond an open part of a side
+FN double contained(const Extent& e, int axis, double x, const int (&cell)[3]) {
   const double low = e.low[axis], high = e.high[axis], length = e.length[axis];
   if (e.periodic[axis]) {
     const double turns = (x - low) / length, whole = turns < 0 || turns >= 1 ? double(Index(turns)) - (turns < 0) : 0;
     const double back = x - length * whole;
     return back >= low && back < high ? back : back == back ? low : back;
   }
-  if (x < low ? e.open_low[axis] : x > high ? e.open_high[axis] : 0) return NAN64;
+  const bool up = x > high;
+  if ((up || x < low) && leaves(e, axis, up, up ? e.cells[axis] : 0, cell)) return NAN64;
   const double back = x < low ? low - (x - low) : x > high ? high - (x - high) : x;
   return back < low ? low : back > high ? high : back;
 }
@@ -96,7 +108,7 @@ FN double led(const ForeignOf<unsigned char>& solid, const Extent& e, int axis, 
     const double least = low + off, most = high - off;
     if (up ? next < high : next >= low) return next < least ? least : next > most ? most : next;
     const bool side = !e.periodic[axis] && n == (up ? e.cells[axis] - 1 : 0);
-    if (side && (up ? e.open_high[axis] : e.open_low[axis])) return next;
+    if ((side || e.exits_in_bodies) && leaves(e, axis, up, n + up, cell)) return NAN64;
     if (side || passed || (int(at(solid, cell[0], cell[1], cell[2])) >> (2 * axis + up) & 1)) {
       const double face = up ? high : low, back = face - (next - face);
       mirrored = !passed || side;
@@ -148,11 +160,12 @@ FN void carried(const Cell& c, const InOutValues<3>& position, const InOutValues
       const double next = led(solid, e, a, cell, x[a], straight, mirrored);
       mirrored |= !e.periodic[a] && (next < e.low[a] || next > e.high[a]);
       own(c, a) = mirrored ? -mine : mine;  // mirrored particles rebound
-      x[a] = contained(e, a, next);
+      x[a] = contained(e, a, next, cell);
     } else {
       bool mirrored = false;
       const double straight = x[a] + way(weights, velocity[a], past, a, own, gain, inertia);
-      x[a] = contained(e, a, led(solid, e, a, cell, x[a], straight, mirrored));
+      const double next = led(solid, e, a, cell, x[a], straight, mirrored);
+      x[a] = contained(e, a, next, cell);
     }
     before(c, a) = velocity[a];
   }

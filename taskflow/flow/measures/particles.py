@@ -4,7 +4,7 @@ The velocity at a particle is interpolated linearly between the eight surroundin
 included, with second order. A step is Adams-Bashforth on the path, x += dt ((1 + r/2) U - r/2 U_before), with U the
 velocity at the particle before the step of the flow and r = dt over the last dt. The first step of a particle is an
 Euler step. Periodic directions wrap around. Walls mirror particles that a long step carries across them, and particles
-that cross an open side are removed.
+that cross an open side or an opening are removed. The cell from which a particle crosses a side decides at which part.
 
 A heavy particle has its own velocity V, dV/dt = (U - V + W)/tau, with Stokes drag and the settling velocity W. A step
 solves this exactly for U linear in time, through its current and previous value, for any tau. For tau = 0 and W = 0 it
@@ -28,8 +28,9 @@ from typing import ClassVar
 import numpy as np
 
 from taskflow.common.caching import cached_property
+from taskflow.flow.boundaries.box_side import BoxSide
 from taskflow.flow.boundaries.condition import Boundaries
-from taskflow.flow.boundaries.sides import open_sides
+from taskflow.flow.boundaries.openings import parts
 from taskflow.flow.grid import Counts, Flags, StaggeredGrid, Vector
 from taskflow.flow.kernels import KERNELS
 from taskflow.runtime.regions import Box, Field, FieldSpace, Location, Partition, Region, triple
@@ -68,7 +69,8 @@ class Extent:
     """Domain as read by particle kernels.
 
     `faces` are the positions of faces along x, y and z, used along directions that are not `even`. Particles leave
-    through the open sides.
+    through `exits`, `count` rectangles of faces, also of bodies: twice the axis across, plus 1 towards the high side,
+    the number of the face along it, and the first and last cell along both other axes.
     """
 
     cells: Counts
@@ -78,14 +80,16 @@ class Extent:
     spacing: Vector
     even: Flags
     periodic: Flags
-    open_low: Flags
-    open_high: Flags
     faces: LookupTables
+    exits: LookupTable
+    count: int
+    exits_in_bodies: bool
 
     @classmethod
     def of(cls, grid: StaggeredGrid, boundaries: Boundaries) -> Extent:
         low, high = (triple(float(grid.faces(axis)[end]) for axis in range(3)) for end in (0, -1))
-        sides = {frame(face) for face in open_sides(boundaries)}
+        opened = [side for side, condition in parts(boundaries, grid.constants) if condition.permeable]
+        exits = [row for side in opened for row in _exits(side)]
         faces = (grid.coordinates("corner", axis, -BEYOND, n + 1 + BEYOND) for axis, n in enumerate(grid.cells))
         return cls(
             cells=grid.cells,
@@ -95,9 +99,10 @@ class Extent:
             spacing=grid.spacing,
             even=grid.uniform,
             periodic=grid.periodic,
-            open_low=triple((axis, False) in sides for axis in range(3)),
-            open_high=triple((axis, True) in sides for axis in range(3)),
             faces=triple(LookupTable(-BEYOND, tuple(places.tolist())) for places in faces),
+            exits=LookupTable(0, tuple(float(number) for row in exits for number in row) or (0.0,)),
+            count=len(exits),
+            exits_in_bodies=any(side.in_body for side in opened),
         )
 
     def numbers(self, places: np.ndarray) -> np.ndarray:
@@ -117,6 +122,14 @@ class Extent:
         for axis in (axis for axis in range(3) if self.periodic[axis]):
             x[x[:, axis] >= self.high[axis], axis] = self.low[axis]
         return x
+
+
+def _exits(side: BoxSide) -> Iterator[tuple[int, ...]]:
+    """Yield the rows of a side among `Extent.exits`."""
+    axis, high = frame(side.face)
+    for box in side.faces:
+        ends = ((box.lo[along], box.hi[along] - 1) for along in side.along)
+        yield (2 * axis + int(high), side.plane, *(number for pair in ends for number in pair))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Boundary conditions and fluid properties as attributes of a store: numbers, vectors and text.
 
-`boundary_x_min` is the type of a side, and `boundary_x_min_velocity`, ... are its values. They are listed in
-docs/reference/run_directory.md.
+`boundary_x_min` is the type of a side, and `boundary_x_min_velocity`, ... are its values. `opening_NAME_type`, ... are
+of openings in sides. They are listed in docs/reference/run_directory.md.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import numpy as np
 from taskflow.runtime.regions import triple
 
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
-BOUNDARY, DIFFUSIVITY = "boundary_", "diffusivity_"  # prefixes of attributes
+BOUNDARY, DIFFUSIVITY, OPENING = "boundary_", "diffusivity_", "opening_"  # prefixes of attributes
 TURBULENCE = "turbulence"  # an attribute: the model of eddies on charts
 
 Vector = tuple[float, float, float]
+Rectangle = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +42,18 @@ class BoundarySide:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OpeningSide(BoundarySide):
+    """Part of a `side` with a separate condition. `faces` are rectangles of faces: lowest and highest position along
+    the first other axis, then along the second.
+    """
+
+    side: str
+    faces: tuple[Rectangle, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """Six sides of the domain by name, and the fluid in it. NaN: not in the store.
+    """Six sides of the domain by name, openings in them, and the fluid. NaN: not in the store.
 
     `cells` counts the whole domain, also in a group with a part of it. `viscosity` is kinematic. `diffusivities` are by
     quantity.
@@ -50,6 +61,7 @@ class Conditions:
 
     sides: Mapping[str, BoundarySide]
     cells: tuple[int, int, int]
+    openings: Mapping[str, OpeningSide] = field(default_factory=dict)
     viscosity: float = math.nan
     diffusivities: Mapping[str, float] = field(default_factory=dict)
     thermal_expansion: float = 0.0
@@ -61,8 +73,13 @@ class Conditions:
         if f"{BOUNDARY}x_min" not in attributes:
             return None
         return cls(
-            sides={name: _side(attributes, f"{BOUNDARY}{name}") for name in SIDES},
+            sides={name: BoundarySide(**_values(attributes, f"{BOUNDARY}{name}", "")) for name in SIDES},
             cells=triple(map(int, attributes["cells"])),
+            openings={
+                name.removeprefix(OPENING).removesuffix("_side"): _opening(attributes, name.removesuffix("_side"))
+                for name in attributes
+                if name.startswith(OPENING) and name.endswith("_side")
+            },
             viscosity=float(attributes.get("viscosity", math.nan)),
             diffusivities={
                 name.removeprefix(DIFFUSIVITY): float(value)
@@ -78,12 +95,11 @@ class Conditions:
         attributes |= {f"{DIFFUSIVITY}{name}": value for name, value in self.diffusivities.items()}
         attributes |= {"thermal_expansion": self.thermal_expansion, "gravity": np.array(self.gravity)}
         for name, side in self.sides.items():
-            attributes[f"{BOUNDARY}{name}"] = side.type
-            if side.permeable:
-                attributes[f"{BOUNDARY}{name}_permeable"] = 1
-            for option in OPTIONS:
-                if (value := getattr(side, option)) is not None:
-                    attributes[f"{BOUNDARY}{name}_{option}"] = np.array(value) if option == "velocity" else value
+            attributes |= {f"{BOUNDARY}{name}": side.type, **_written(side, f"{BOUNDARY}{name}")}
+        for name, opening in self.openings.items():
+            key = f"{OPENING}{name}"
+            attributes |= {f"{key}_side": opening.side, f"{key}_faces": np.array(opening.faces).ravel()}
+            attributes |= {f"{key}_type": opening.type, **_written(opening, key)}
         return attributes
 
 
@@ -91,13 +107,26 @@ OPTIONS = tuple(option.name for option in fields(BoundarySide) if option.name no
 OPEN = ("inflow", "outflow")  # permeable sides of stores that do not say which are
 
 
-def _side(attributes: Mapping[str, Any], name: str) -> BoundarySide:
+def _written(side: BoundarySide, key: str) -> dict[str, Any]:
+    """Return the attributes with the values of a side, except for its type."""
+    values = {option: value for option in OPTIONS if (value := getattr(side, option)) is not None}
+    written = {f"{key}_{name}": np.array(value) if name == "velocity" else value for name, value in values.items()}
+    return written | ({f"{key}_permeable": 1} if side.permeable else {})
+
+
+def _values(attributes: Mapping[str, Any], name: str, ending: str) -> dict[str, Any]:
+    """Return the values of a side from the attributes that begin with `name`, its type in the one with the `ending`."""
     options = {option: attributes[f"{name}_{option}"] for option in OPTIONS if f"{name}_{option}" in attributes}
     velocity = _vector(options.pop("velocity")) if "velocity" in options else None
-    numbers = {option: _number(value) for option, value in options.items()}
-    kind = str(attributes[name])
+    kind = str(attributes[f"{name}{ending}"])
     permeable = bool(attributes.get(f"{name}_permeable", kind in OPEN))
-    return BoundarySide(type=kind, permeable=permeable, velocity=velocity, **numbers)
+    return {"type": kind, "permeable": permeable, "velocity": velocity, **{k: _number(v) for k, v in options.items()}}
+
+
+def _opening(attributes: Mapping[str, Any], name: str) -> OpeningSide:
+    rows = np.asarray(attributes[f"{name}_faces"], float).reshape(-1, 4).tolist()
+    faces = tuple((a, b, c, d) for a, b, c, d in rows)
+    return OpeningSide(side=str(attributes[f"{name}_side"]), faces=faces, **_values(attributes, name, "_type"))
 
 
 def _vector(values: Any) -> Vector:

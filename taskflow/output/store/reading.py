@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -95,6 +96,8 @@ def box_snapshots(directory: str | Path) -> xr.Dataset:
 def at_time(records: Records, time: float) -> Records:
     """Return the one record of a time. Raises BadInput if it does not exist."""
     times = np.asarray(records["time"])
+    if not isinstance(time, Real):
+        raise BadInput(f"time = {time!r}; give a number, one of {listed(times)}")
     nearest = int(np.abs(times - time).argmin()) if len(times) else 0
     if not len(times) or not abs(times[nearest] - time) <= NEAR * np.abs(times).max():  # also excludes NaN
         raise BadInput(f"time = {time:.10g}: no snapshot was written then; choose one of {listed(times)}")

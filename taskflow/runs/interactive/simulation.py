@@ -76,7 +76,7 @@ class Simulation(DrivenRun):
         Interrupted
             Ctrl-C. The simulation pauses after a step and can continue.
         """
-        self._advance(f"step({n!r})", steps=n)
+        self._advance(f"step({n!r})", steps=0 if n is None else n)  # None is no limit, and no number of steps either
 
     def run(self, until: float | None = None, steps: int | None = None, wall: float | None = None) -> None:
         """Advance to the first limit reached, or to the end of the case. No step is shortened.
@@ -272,6 +272,8 @@ class Simulation(DrivenRun):
             If the case gives a constant there, the value is invalid now or later in the run, or the run has ended.
         """
         self._check_going("set(...)")
+        if not isinstance(key, str):
+            raise BadInput(f'set({key!r}, ...): give a key as text, such as "body.force"')
         settings = self._settings
         values = Settable(self._attempt.sim, settings.values).settings(key, value, self._tick)
         self._ask("set(...)", lambda blocks: blocks.do(partial(set_values, values=values)))

@@ -34,7 +34,7 @@ from taskflow.systems.base.expressions import derived, derived_metadata, initial
 from taskflow.systems.base.forcing_rates import cautions
 from taskflow.systems.base.given import GivenRanges, coarse, given
 from taskflow.systems.base.onset import Causes
-from taskflow.systems.base.physics import conditions, physics, sides_described, turbulence_described
+from taskflow.systems.base.physics import physics, sides_described, turbulence_described
 from taskflow.systems.base.reach import out_of_reach
 from taskflow.systems.base.scales import Scales, advective_rate, peclet, scales
 from taskflow.systems.base.step_cost import StepCost
@@ -44,6 +44,7 @@ from taskflow.systems.bodies.inertia import BodyForce, MovingBody
 from taskflow.systems.initial.fields import initial_profiles, largest
 from taskflow.systems.initial.inflow import Inflows
 from taskflow.systems.initial.side_profiles import SideProfile, inflow_profiles, times_of, wall_profiles
+from taskflow.systems.records.conditions import conditions
 from taskflow.systems.records.series import Integral, geometry, sides
 
 WORDS = {
@@ -235,7 +236,7 @@ class FlowSystem(System):
     @property
     def attributes(self) -> dict[str, Any]:
         """The boundary conditions and the properties of the fluid."""
-        return conditions(self.sim.case).attributes()
+        return conditions(self.sim.case, self.sim.grid).attributes()
 
     def check(self, start: float = 0.0) -> None:
         """Raise BadInput if formulas, step sizes, inflows or bodies of the case are invalid."""

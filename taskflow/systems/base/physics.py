@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,7 +31,6 @@ from taskflow.flow.grid import Vector
 from taskflow.flow.operators.momentum import ALONG, EXPLICIT, Implicit
 from taskflow.flow.scalars.conditions import Entering, Mirrored, ScalarCondition
 from taskflow.flow.scalars.quantity import release_rate
-from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions
 from taskflow.runtime.regions import triple
 from taskflow.systems.base.expressions import forces
 from taskflow.systems.base.timed import constant, largest
@@ -237,40 +235,3 @@ def sides_described(model: FlowModel, *, permeable: bool) -> Iterator[str]:
     for side, condition in parts(model.boundaries, model.grid):
         if condition.described is not None and condition.permeable == permeable:
             yield f"{side.title}: {condition.described}"
-
-
-def conditions(case: Case) -> Conditions:
-    """Return the boundary conditions and properties of the fluid as attributes of a store, with defaults filled in."""
-    heat = {"T": case.heat.diffusivity} if case.heat else {}
-    return Conditions(
-        sides={name: _side(case, name) for name in SIDES},
-        cells=case.grid.cells,
-        viscosity=case.fluid.viscosity,
-        diffusivities=heat | {scalar.name: scalar.diffusivity for scalar in case.scalars},
-        thermal_expansion=case.heat.expansion if case.heat else 0.0,
-        gravity=case.body.gravity,
-    )
-
-
-def _constant(of: Value | None) -> float | None:
-    """Return a number; NaN if it changes in time."""
-    return of if of is None or isinstance(of, float) else math.nan
-
-
-def _side(case: Case, name: str) -> BoundarySide:
-    if name not in case.boundaries.sides:
-        return BoundarySide(type="periodic")
-    boundary = case.boundary(name)
-    if not boundary.kind.solid:
-        return BoundarySide(type=boundary.type, permeable=boundary.kind.permeable)
-    insulated = case.heat is not None and boundary.temperature is None and boundary.heat_transfer is None
-    x, y, z = map(_constant, boundary.velocity or (0.0, 0.0, 0.0))
-    return BoundarySide(
-        type=boundary.type,
-        velocity=(x or 0.0, y or 0.0, z or 0.0),
-        temperature=_constant(boundary.temperature),
-        heat_flux=_constant(boundary.heat_flux) if insulated else None,
-        heat_transfer=boundary.heat_transfer,
-        outside_temperature=_constant(boundary.outside_temperature),
-        roughness=boundary.roughness,
-    )

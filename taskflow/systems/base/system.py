@@ -130,6 +130,7 @@ class System(SystemType, ABC):
             return None
         case, cells = self.sim.case, {body.name: body.around for body in self.sim.bodies.followed}
         sides = {face: case.boundary(face).type for face in case.boundaries.sides}
+        sides |= {face: side.type for _, face, _, side in case.conditions if side.kind.permeable}  # openings, too
         names = tuple(body.name or f"obstacles[{n}]" for n, body in enumerate(case.obstacles, start=1))
         return Surroundings(self.moving, sides, names, cells)
 

@@ -67,7 +67,6 @@ SUPPORTS = Supports(
         "scalars.scheme.central": 'with two phases a scalar stays within bounds; give "koren", or omit it',
         "particles.response_time": "it refers to one fluid; omit it: tracers follow both phases",
     },
-    apart={("openings", "particles"): None},
 )  # fmt: skip
 LAYERS = 3  # cells on either side that differences of phi, and columns of shares, reach
 

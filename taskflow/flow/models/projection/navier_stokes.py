@@ -132,7 +132,9 @@ class NavierStokes(FlowModel):
     def step(self, f: Roles) -> Iterator[Launch | Repeat]:
         """Yield a time step. At its end u_new, v_new, w_new hold the velocity of the previous stage."""
         if self.obstacles:
-            yield from self.obstacles.begin(f, self.grid, self.pressure, self.quantities)
+            yield from self.obstacles.begin(f, self.grid, self.quantities)
+            if self.obstacles.moving:
+                yield from self.prepare(f)
         for n, names in enumerate(self.scheme.names):
             new, old = (tuple(f[f"{name}{age}"] for name in self.state) for age in ("_new", ""))
             yield from self.prediction(f, names)
