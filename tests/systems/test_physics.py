@@ -9,7 +9,7 @@ import pytest
 from taskflow import Case
 from taskflow.analysis.conditions import conditions_of_case
 from taskflow.output.store.conditions import BoundarySide, Conditions
-from taskflow.systems.base.physics import conditions
+from taskflow.systems.records.conditions import conditions
 
 FILES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 EXAMPLES = [path for path in FILES if not re.search(r"^\[(two_phase|method)\]", path.read_text(), re.MULTILINE)]
