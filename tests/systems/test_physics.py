@@ -1,7 +1,8 @@
-"""The attributes of a store are those of its case, and what follows from the text of the case is the same."""
+"""The attributes of a store are those of its case. All but the openings follows from the text of the case, too."""
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ BASE = {"grid": {"cells": [8, 8, 8], "lengths": [1, 1, 1]}, "fluid": {"viscosity
 def test_examples(path):
     case = Case.load(path)
     known = conditions(case)
-    assert conditions_of_case(case.to_toml()) == known
+    assert conditions_of_case(case.to_toml()) == replace(known, openings={})
     assert Conditions.of(known.attributes()) == known
     assert known.cells == case.grid.cells
     assert [side.type == "periodic" for side in known.sides.values()][::2] == [*case.periodic]

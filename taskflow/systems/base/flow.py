@@ -236,7 +236,7 @@ class FlowSystem(System):
     @property
     def attributes(self) -> dict[str, Any]:
         """The boundary conditions and the properties of the fluid."""
-        return conditions(self.sim.case, self.sim.grid).attributes()
+        return conditions(self.sim.case).attributes()
 
     def check(self, start: float = 0.0) -> None:
         """Raise BadInput if formulas, step sizes, inflows or bodies of the case are invalid."""

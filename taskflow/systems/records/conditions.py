@@ -14,7 +14,7 @@ from taskflow.flow.boundaries.box_side import rectangles
 from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions, OpeningSide, Rectangle
 
 
-def conditions(case: Case, grid: StaggeredGrid) -> Conditions:
+def conditions(case: Case) -> Conditions:
     """Return the boundary conditions and properties of the fluid, with defaults filled in."""
     heat = {"T": case.heat.diffusivity} if case.heat else {}
     opened = [side for *_, side in case.conditions if isinstance(side, OpeningTable)]
@@ -22,7 +22,9 @@ def conditions(case: Case, grid: StaggeredGrid) -> Conditions:
         sides={name: BoundarySide(**_values(case, case.boundary(name))) for name in SIDES},
         cells=case.grid.cells,
         openings={
-            opening.name: OpeningSide(side=opening.side, faces=_faces(opening, grid), **_values(case, opening))
+            opening.name: OpeningSide(
+                side=opening.side, faces=_faces(opening, case.staggered), **_values(case, opening)
+            )
             for opening in opened
             if opening.obstacle is None
         },
