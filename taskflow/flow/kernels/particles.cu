@@ -69,7 +69,7 @@ FN double linear(const ForeignOf<Number>& q, Between x, Between y, Between z) {
 }
 
 // Whether a particle leaves through a face across an axis, from this cell, by its number along the axis
-FN bool leaves(const Extent& e, int axis, bool up, int face, const int (&cell)[3]) {
+RARE_FN bool leaves(const Extent& e, int axis, bool up, int face, const int (&cell)[3]) {
   const int first = axis == 0, second = axis == 2 ? 1 : 2;
   for (int n = 0; n < e.count; ++n) {
     const real* exit = e.exits + 6 * n;
