@@ -83,12 +83,6 @@ def reaches(ds: xr.Dataset, face: str) -> bool:
     return abs(extent(ds, axis)[high] - domain(ds, axis)[high]) < 0.5 * float(widths(ds, axis).min())
 
 
-def openings_of(ds: xr.Dataset, face: str) -> list[OpeningSide]:
-    """Return the openings in a face of the domain, none if its conditions are unknown."""
-    known = known_conditions(ds)
-    return [opening for opening in known.openings.values() if opening.side == face] if known else []
-
-
 def mask(ds: xr.Dataset, opening: OpeningSide, dims: Iterable[str] = ()) -> xr.DataArray:
     """Return whether values along its side are at an opening: of cells, or of the faces among `dims`, which belong to
     it if both cells next to them do.
@@ -122,7 +116,7 @@ def boundary_values(
     known = known_conditions(ds)
     if known is None or not reaches(ds, face):
         return [(None, None)]
-    opened = ((mask(ds, opening, dims), _boundary_value(opening, name)) for opening in openings_of(ds, face))
+    opened = ((mask(ds, opening, dims), _boundary_value(opening, name)) for opening in known.openings_in(face))
     return [(None, _boundary_value(known.sides[face], name)), *opened]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.conditions import conditions, domain, goes_round, mask, openings_of, part_of, reaches
+from taskflow.analysis.conditions import conditions, domain, goes_round, mask, part_of, reaches
 from taskflow.analysis.planes import VELOCITY, CutPlane, interpolate, on_cells
 from taskflow.common.derived_names import COMPONENTS, LAMBDA2, SPEED, VORTICITY, WORDS, Q
 from taskflow.common.errors import BadInput
@@ -276,7 +276,7 @@ def _at_wall(ds: xr.Dataset, face: str, field: xr.DataArray) -> tuple[xr.DataArr
 
 def _on_wall(ds: xr.Dataset, face: str, values: xr.DataArray) -> xr.DataArray:
     """Return values of wall-adjacent cells, NaN in bodies and at openings."""
-    for opening in openings_of(ds, face):
+    for opening in conditions(ds).openings_in(face):
         values = values.where(~mask(ds, opening))
     return values.where(ds[SOLID].isel(_cells_at(face), drop=True) == 0) if SOLID in ds else values
 

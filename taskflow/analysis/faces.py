@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from taskflow.analysis.conditions import conditions, mask, on_parts, openings_of
+from taskflow.analysis.conditions import conditions, mask, on_parts
 from taskflow.analysis.derived import bodies
 from taskflow.common.caching import cached_property
 from taskflow.output.store.conditions import BoundarySide
@@ -115,10 +115,10 @@ class FaceValues:
 
     def _ends(self, of: Callable[[BoundarySide], float | None]) -> Ends:
         """Return a value of the conditions at both ends."""
-        sides = conditions(self.ds).sides
+        known = conditions(self.ds)
 
         def end(name: str) -> End:
-            return [(None, of(sides[name])), *((mask(self.ds, one), of(one)) for one in openings_of(self.ds, name))]
+            return [(None, of(known.sides[name])), *((mask(self.ds, one), of(one)) for one in known.openings_in(name))]
 
         return end(f"{self.axis}_min"), end(f"{self.axis}_max")
 

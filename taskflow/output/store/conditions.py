@@ -67,6 +67,10 @@ class Conditions:
     thermal_expansion: float = 0.0
     gravity: Vector = (0.0, 0.0, 0.0)
 
+    def openings_in(self, face: str) -> list[OpeningSide]:
+        """Return the openings in a face of the domain."""
+        return [opening for opening in self.openings.values() if opening.side == face]
+
     @classmethod
     def of(cls, attributes: Mapping[str, Any]) -> Conditions | None:
         """Return the conditions in the attributes of a store, or None if it has no boundaries."""

@@ -17,14 +17,13 @@ from taskflow.output.store.conditions import SIDES, BoundarySide, Conditions, Op
 def conditions(case: Case) -> Conditions:
     """Return the boundary conditions and properties of the fluid, with defaults filled in."""
     heat = {"T": case.heat.diffusivity} if case.heat else {}
+    grid = case.staggered
     opened = [side for *_, side in case.conditions if isinstance(side, OpeningTable)]
     return Conditions(
         sides={name: BoundarySide(**_values(case, case.boundary(name))) for name in SIDES},
         cells=case.grid.cells,
         openings={
-            opening.name: OpeningSide(
-                side=opening.side, faces=_faces(opening, case.staggered), **_values(case, opening)
-            )
+            opening.name: OpeningSide(side=opening.side, faces=_faces(opening, grid), **_values(case, opening))
             for opening in opened
             if opening.obstacle is None
         },
